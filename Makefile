@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip --quiet --disable-pip-version-check
 PACKAGES := envs models evaluation training configs integrations web
 
-.PHONY: help setup demo test lint links types pytest pytest-slow coverage test-all test-integrations test-cluster test-browser test-lowest test-newest test-prereleases test-wheel docs ci after-tests results test-hostile test-bounds test-mutants bench images checkpoint-tables clean
+.PHONY: help setup demo test lint links types pytest pytest-slow coverage test-all test-integrations test-cluster test-browser test-lowest test-newest test-prereleases test-wheel docs ci after-tests results test-hostile test-bounds test-mutants bench benchmark benchmark-page images checkpoint-tables clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/'
@@ -20,7 +20,9 @@ $(VENV)/installed: pyproject.toml constraints.txt
 demo: setup  ## train an agent from scratch, evaluate it, and show one of its games
 	$(PYTHON) -m tools.demo
 
-test: lint types pytest  ## all checks, and the tests but slow ones
+# The type checker, a single process, runs beside the tests.
+test: lint  ## all checks, and the tests but slow ones
+	$(MAKE) --jobs 2 types pytest
 
 lint: setup
 	$(PYTHON) -m ruff check .
@@ -41,13 +43,13 @@ PYTEST := $(PYTHON) -m pytest --ignore tests/web/browser --numprocesses auto --d
 pytest: setup
 	$(PYTEST) -m "not slow"
 
-pytest-slow: setup  ## the slow tests: perfect play after training, kills, exhaustive solving, notebooks
+pytest-slow: setup  ## the slow tests: perfect play after training, kills, exhaustive solving, training with libraries
 	$(PYTEST) -m slow
 
 coverage: setup  ## the lines and branches that the tests run; for reading, nothing depends on it
 	$(PYTEST) --cov --cov-report term
 
-test-browser: setup links  ## the web interface and the documentation site in Debian's Chromium (apt-get install chromium)
+test-browser: setup links  ## the web interface and the documentation site, which it builds, in Debian's Chromium (apt-get install chromium)
 	$(PYTHON) -m pytest tests/web/browser --numprocesses auto --dist loadfile
 
 INTEGRATIONS := torch rllib agilerl pufferlib lightzero
@@ -126,9 +128,9 @@ docs: setup links  ## the documentation site in build/site; a broken link or anc
 ci: test  ## everything that must pass before a change lands
 	$(MAKE) after-tests
 
-# Two targets at a time: installations and single processes leave a core idle.
+# Two targets at a time: installations and single processes leave a core idle. The site is built by the tests in the browser.
 after-tests:
-	$(MAKE) --jobs 2 --output-sync=target $(filter-out $(SKIP),pytest-slow test-browser test-lowest test-newest docs test-wheel)
+	$(MAKE) --jobs 2 --output-sync=target $(filter-out $(SKIP),pytest-slow test-browser test-lowest test-newest test-wheel)
 
 test-all: ci test-bounds test-hostile test-cluster test-integrations  ## every test there is (hours, and several gigabytes of other libraries)
 
@@ -146,6 +148,14 @@ test-mutants: setup  ## the tests on small mistakes in the lines that this branc
 bench: setup  ## speed, as ratios to others measured in the same run
 	$(PIP) install --constraint constraints.txt --editable '.[test,bench]'
 	$(PYTHON) -m benchmarks.speed
+
+RESULTS := benchmarks/results
+
+benchmark: setup  ## the runs of docs/benchmark.md that are missing; start it once per idle core (OPTIONS="--task vadus-5": in part)
+	$(PYTHON) -m benchmarks.run --output $(RESULTS) $(OPTIONS)
+
+benchmark-page: setup  ## check these runs, draw their figures and write their table into docs/benchmark.md
+	$(PYTHON) -m benchmarks.check $(RESULTS) --figures docs/images/benchmark --page docs/benchmark.md
 
 images: setup  ## the pictures of the docs
 	$(PYTHON) docs/make_images.py

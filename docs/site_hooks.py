@@ -38,9 +38,17 @@ TABLES: dict[str, Any] = {
     "seats": seats_table,
     "solved": solved_table,
 }
-#: Pages that the search ranks above others, and below.
-FIRST = ("vadus", "laido", "taugo", "taigo", "trugo", "environments", "play", "train", "rate", "games")
-LAST = ("api/", "changelog", "credits")
+CELL = re.compile(r"<td[^>]*>.*?</td>", re.DOTALL)
+#: Where names in cells may break.
+BREAKS = re.compile(r"(?<=[a-z0-9_])([,.])(?=[a-z_]{2})")
+#: Factors of the search by the start of a page's path; the first that fits counts.
+BOOSTS = {
+    "training": 1.5,
+    **dict.fromkeys(("environments", "play", "train", "rate", "agents"), 2.0),
+    **dict.fromkeys(("vadus", "laido", "taugo", "taigo", "trugo", "games", "results", "libraries/"), 1.5),
+    "notebooks/": 0.5,
+    **dict.fromkeys(("api/", "changelog", "credits"), 0.05),
+}
 #: In the address of the repository until a person has filled it in.
 PLACEHOLDER = "OWNER"
 CELL_TIMEOUT_SECONDS = 600
@@ -81,8 +89,7 @@ def _outside(page: str, link: str) -> str:
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Point the links to the copies and to the pages of the notebooks, and insert the tables."""
     uri = page.file.src_uri
-    boost = 0.3 if uri.startswith(LAST) else 2 if uri.removesuffix(".md") in FIRST else 1
-    page.meta["search"] = {"boost": boost}
+    page.meta["search"] = {"boost": next((BOOSTS[start] for start in BOOSTS if uri.startswith(start)), 1.0)}
     if uri.startswith(("api/", "notebooks/")):
         return markdown
 
@@ -94,6 +101,17 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     for picture in RULING_PICTURES:
         markdown = markdown.replace(picture.link, picture.markup)
     return NOTEBOOK_LINK.sub(r"](notebooks/\1.md)", LINK.sub(copied, markdown))
+
+
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """Let long names in the cells of tables break after commas and dots."""
+    if page.file.src_uri.startswith("api/"):
+        return html
+
+    def breakable(cell: re.Match[str]) -> str:
+        return re.sub(r"<code>[^<]*</code>", lambda code: BREAKS.sub(r"\1<wbr>", code[0]), cell[0])
+
+    return CELL.sub(breakable, html)
 
 
 def _table(name: str, *arguments: str) -> str:

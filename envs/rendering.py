@@ -70,7 +70,7 @@ class Renderer:
 
 
 class RenderedGame:
-    """What the environments of a single game share: its position, and rendering it."""
+    """Base class of the environments of a single game, with its position and its rendering."""
 
     _renderer: Renderer
     _state: State | None

@@ -142,7 +142,14 @@ class SingleAgentEnv(RenderedGame, gymnasium.Env[Any, Any]):
         return self._observation(state)
 
     def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Apply the learner's ``action``, then the opponent's actions until the learner is to move.
+        """Apply the learner's action, then the opponent's actions until the learner is to move.
+
+        Args:
+            action: index of the action.
+
+        Returns:
+            The observation, the learner's reward (0 until the game ends, then 1, -1 or 0), whether the game has ended with a
+            result, whether it was truncated, and the info with ``action_mask``, ``int8[num_actions]``.
 
         Raises:
             IllegalActionError: the action is out of range, or it is illegal and ``illegal_action`` is ``"raise"``;

@@ -26,6 +26,7 @@ from stoneworks.evaluation.sprt import SprtDecision, pentanomial
 from stoneworks.evaluation.workers import Player, make_bot, play_chunks
 from stoneworks.files import remove_temporary_files
 from stoneworks.locks import lock_folder
+from stoneworks.models import Bot
 
 
 @dataclass(frozen=True)
@@ -122,13 +123,15 @@ def play_arena(
     everyone: dict[str, Player] = {name: given.get(name, name) for name in settings.players}
     game = load_game(settings.game)
     for name, player in everyone.items():
-        if isinstance(player, str) or not callable(player):
-            make_bot(player, game, 0)  # reports invalid players before anything is played
+        if not isinstance(player, (str, Bot)) and not callable(player):
+            raise ValueError(
+                f"player {name!r} must be a bot name, a Bot, or a function of a game and a seed, got {player!r}"
+            )
         if isinstance(player, str):
-            continue
-        if cluster:
+            make_bot(player, game, 0)  # report invalid names before anything is played
+        elif cluster:
             raise ValueError(f"all players must be bot names on a cluster, got {player!r} for {name!r}")
-        if workers > 1:
+        elif workers > 1:
             raise ValueError(f"workers must be 1 if a player (here {name!r}) is not given by a bot name, got {workers}")
     checkpoints = checkpoint_hashes(everyone)
     ArenaFolder.check(folder, settings, checkpoints)  # before the lock, which writes to the folder

@@ -167,8 +167,8 @@ def summarize(result: MatchResult, opponent: str) -> dict[str, Any]:
     }
 
 
-def wilson_interval(score: float, num_games: int, z: float = Z_95_PERCENT) -> tuple[float, float]:
-    """Return the Wilson score interval of a proportion: ``score`` successes, halves allowed, in ``num_games`` trials.
+def wilson_interval(score: float, num_games: int) -> tuple[float, float]:
+    """Return the 95 % Wilson score interval of a proportion: ``score`` successes, halves allowed, in ``num_games`` trials.
 
     With p = score / n: (p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n), from E. B. Wilson, Probable inference, the
     law of succession, and statistical inference, Journal of the American Statistical Association 22 (1927), 209-212.
@@ -178,7 +178,7 @@ def wilson_interval(score: float, num_games: int, z: float = Z_95_PERCENT) -> tu
     """
     if num_games < 1 or not 0 <= score <= num_games:
         raise ValueError(f"score must be from 0 to the number of games (at least 1), got {score} in {num_games} games")
-    proportion = score / num_games
+    z, proportion = Z_95_PERCENT, score / num_games
     shrinkage = z * z / num_games
     center = proportion + shrinkage / 2
     half_width = z * math.sqrt(proportion * (1 - proportion) / num_games + shrinkage / (4 * num_games))
@@ -191,7 +191,8 @@ def wilson_interval(score: float, num_games: int, z: float = Z_95_PERCENT) -> tu
 def random_opening(game: Game, num_actions: int, generator: np.random.Generator) -> State:
     """Return the position after up to ``num_actions`` random actions, none of which ends the game.
 
-    Each action is uniform among the legal ones that do not end the game; if there is none, the opening is shorter.
+    Each action is drawn uniformly, by ``generator``, from the legal ones that do not end the game; if there is none, the opening
+    is shorter.
     """
     state = game.new_initial_state()
     for _ in range(num_actions):

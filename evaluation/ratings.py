@@ -200,26 +200,22 @@ def rate_players(
     )
 
 
-def rate_against(
-    ratings: Ratings, name: str, pairings: Sequence[PairedScores], *, prior_elo: float = PRIOR_ELO
-) -> tuple[float, float]:
+def rate_against(ratings: Ratings, name: str, pairings: Sequence[PairedScores]) -> tuple[float, float]:
     """Return the rating of a new player against players with fixed ratings, and its standard error.
 
     The standard error includes the errors of the fixed ratings and of the seat term: with the new rating r and the fixed
-    ratings f, the variance is that of r given f plus (dr/df) C (dr/df)ᵀ, where C is the covariance of ``ratings``.
+    ratings f, the variance is that of r given f plus (dr/df) C (dr/df)ᵀ, where C is the covariance of ``ratings``. The mean of
+    the prior of the new rating is the midpoint of the highest and the lowest fixed rating.
 
     Args:
         ratings: the fixed ratings and seat term.
         name: the new player, player A of each pairing.
         pairings: its games against players of ``ratings``.
-        prior_elo: standard deviation of the Gaussian prior of the new rating, in Elo points, > 0. The mean is the midpoint of
-            the highest and the lowest fixed rating.
 
     Raises:
         RatingError: there are no games, scores are invalid, or an opponent is not rated.
-        ValueError: ``prior_elo`` is invalid.
     """
-    precisions = np.array([_precision("prior_elo", prior_elo)])
+    precisions = np.array([_precision("prior_elo", PRIOR_ELO)])
     designs = []
     sensitivities = []
     for result in pairings:

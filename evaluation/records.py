@@ -68,7 +68,16 @@ class GameRecord(Document):
         seed: int | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> GameRecord:
-        """Return the record of a game from its action indices and its outcome (None if it is unfinished)."""
+        """Return the record of a game.
+
+        Args:
+            game: the game.
+            actions: action indices from the initial position on; they are not replayed.
+            outcome: the outcome; None if the game is unfinished.
+            players: names of player 0 and player 1.
+            seed: seed that the players used.
+            metadata: further values, representable as JSON.
+        """
         return cls(
             game=str(game),
             version=game.version,
@@ -131,7 +140,7 @@ class GameRecord(Document):
 
 
 def write_records(path: str | os.PathLike[str], records: Iterable[GameRecord]) -> None:
-    """Write records as JSON lines, atomically."""
+    """Write records to ``path`` as JSON lines, atomically. Raises :class:`RecordError` if metadata is not JSON-serializable."""
     write_whole(Path(path), "".join(record.to_json() + "\n" for record in records))
 
 

@@ -55,14 +55,29 @@ class PufferVectorEnv(PufferEnv):  # type: ignore[misc,valid-type]
         super().__init__(buf)
 
     def reset(self, seed: int | None = None) -> tuple[npt.NDArray[np.float32], list[dict[str, Any]]]:
-        """Start all games."""
+        """Start all games.
+
+        Args:
+            seed: seed of the games; None continues with the random numbers of the games before.
+
+        Returns:
+            Observations and action masks side by side, ``float32[num_envs, inputs + num_actions]``, and an empty list.
+        """
         planes, info = self.games.reset(seed=self._seed if seed is None else seed)
         self._seed = None
         self._fill(planes, info["action_mask"])
         return self.observations, []
 
     def step(self, actions: npt.ArrayLike) -> tuple[Any, Any, Any, Any, list[dict[str, Any]]]:
-        """Apply one action in every game. Finished games are restarted; their rewards are in the infos."""
+        """Apply one action of the learner in every game. Finished games are restarted.
+
+        Args:
+            actions: ``int[num_envs]``.
+
+        Returns:
+            Observations as from ``reset``, rewards ``float32[num_envs]``, terminations and truncations ``bool[num_envs]``, and
+            the infos: a dict with the mean ``score`` in [0, 1] of the games that ended, if any did.
+        """
         planes, rewards, terminations, truncations, info = self.games.step(np.asarray(actions).reshape(self.num_agents))
         self._fill(planes, info["action_mask"])
         self.rewards[:], self.terminals[:], self.truncations[:] = rewards, terminations, truncations

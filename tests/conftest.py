@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
 import signal
 import sys
@@ -15,6 +16,10 @@ import pytest
 from game_play import read_test_data
 from processes import Run
 from stoneworks.registry import _REGISTRIES
+
+# The networks of the tests are small, and threads that wait for one another slow down a machine with other work to do. Read by
+# torch when it is imported, also in processes that tests start.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -50,13 +50,13 @@ def shipped_tables() -> str:
         final_matches = read_json(folder / shipped.MATCHES_FILE, CheckpointError)
         for part in (final_matches, *final_matches.get("other_games", ())):
             games = "/".join(str(number) for number in dict.fromkeys(row["games"] for row in part["matches"]))
-            scores.append(([f"`{name}`", part["game"], games], part["matches"]))
+            scores.append(([f"`{part['game']}`", games], part["matches"]))
             matches += part["matches"]
         training.append(_training_row(name, folder, description))
     if not training:
         return "No checkpoint is shipped yet.\n"
     heads = "| name | last trained on | trained for | size |\n|---|---|---|---|\n"
-    of_scores = score_table(("name", "board", "games each"), scores, pairings_of(matches), "<br>")
+    of_scores = score_table(("board", "games each"), scores, pairings_of(matches), "<br>")
     return f"{of_scores}\n{heads}" + "\n".join(training) + "\n"
 
 
@@ -66,7 +66,7 @@ def _training_row(name: str, folder: Path, description: Mapping[str, Any]) -> st
     if "averaged" in training:  # the agent of Vadus, made by version 0.1.0
         trained += f"<br>then the mean of {training['averaged']['checkpoints']} checkpoints"
         trained += "".join(f"<br>and {extent_in_words(run)}" for run in training["averaged"]["runs"])
-    games = "<br>".join(str(load_game(game)) for game in training["config"].get("games") or (description["game"],))
+    games = "<br>".join(f"`{load_game(game)}`" for game in training["config"].get("games") or (description["game"],))
     kib = description["files"][WEIGHTS_FILE]["bytes"] / 1024
     return f"| `{name}` | {games} | {trained} | {kib:,.0f} KiB |"
 

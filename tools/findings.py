@@ -151,18 +151,19 @@ def section(findings: Findings, picture: str) -> str:
     low, high = wilson_interval(score * number, number)
     lengths = np.array(found.lengths)
     likely = [action for action in np.argsort(-found.opening)[:5] if found.opening[action] > 0]
-    swaps = "" if found.swaps is None else f"; swaps {percent(found.swaps / number)}"
+    swaps = "" if found.swaps is None else f", with a swap in {percent(found.swaps / number)} of the games"
     ends = ", ".join(f"`{reason}` {percent(count / number)}" for reason, count in found.reasons.most_common())
     actions = ", ".join(
         f"`{found.game.action_to_string(int(action))}` {percent(float(found.opening[action]))}" for action in likely
     )
+    different = "all" if found.num_distinct_games == number else found.num_distinct_games
     return (
-        f"{number} games of `{found.agent}@{found.simulations}` against itself on `{found.game}` "
-        f"({found.num_distinct_games} distinct; {found.sampled_actions} sampled actions; "
-        f"{datetime.datetime.now(datetime.UTC).date().isoformat()}):\n"
-        f"first player {percent(score)} (95 % interval {percent(low, high)}); draws {percent(found.draws / number)}{swaps}; "
-        f"length median {np.median(lengths):.0f}, shortest {lengths.min()}, longest {lengths.max()}; ends: {ends};\n"
-        f"first actions: {actions}.\n\n"
+        f"{number} games of `{found.agent}@{found.simulations}` against itself on `{found.game}`, {different} different, their "
+        f"first {found.sampled_actions} actions sampled ({datetime.datetime.now(datetime.UTC).date().isoformat()}):\n\n"
+        f"- The first player scored {percent(score)} (95 % interval {percent(low, high)}){swaps}.\n"
+        f"- Ends: {ends}; draws: {percent(found.draws / number)}.\n"
+        f"- Length: {np.median(lengths):.0f} actions (median), {lengths.min()} to {lengths.max()}.\n"
+        f"- First actions, by the policy of the search: {actions}.\n\n"
         f"![The search policy of the first action; darker cells are more probable]({picture})\n"
     )
 

@@ -30,6 +30,8 @@ _MAX_PERCENTAGES = 12
 _MIN_PERCENTAGE = 1
 #: Number of rulings that are shown for a click.
 _MAX_REASONS = 2
+#: Number of positions that are cached.
+_MAX_LINES = 4096
 #: Number of last positions of a requested line that are cached and looked up in the cache.
 _KEPT_PREFIXES = 64
 
@@ -69,8 +71,7 @@ class Line:
 class Positions:
     """LRU caches of games by game string and positions by actions."""
 
-    def __init__(self, max_kept: int = 4096) -> None:
-        self._max_kept = max_kept
+    def __init__(self) -> None:
         self._lines: OrderedDict[tuple[str, tuple[str, ...]], Line] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -107,7 +108,7 @@ class Positions:
             self._lines.update({(name, each.actions): each for each in added})
             if (name, texts) in self._lines:
                 self._lines.move_to_end((name, texts))
-            while len(self._lines) > self._max_kept:
+            while len(self._lines) > _MAX_LINES:
                 self._lines.popitem(last=False)
         return added[-1] if added else line
 

@@ -51,7 +51,7 @@ class Drawing:
             return np.array(image.convert("RGB"))
 
     def png(self, width_pixels: int = WIDTH_PIXELS) -> bytes:
-        """Return the bytes of a PNG file with transparent corners. Raises like ``rgb_array``."""
+        """Return the bytes of a PNG file of this width, with transparent corners. Raises like ``rgb_array``."""
         return self._png(width_pixels)
 
     def _png(self, width_pixels: int, background: str | None = None) -> bytes:

@@ -368,7 +368,7 @@ class Game(OpenSpielGame, ABC):
 
     @cached_property
     def observation_shape(self) -> tuple[int, int, int]:
-        """``(planes, height, width)``."""
+        """Shape of an observation, ``(planes, height, width)``."""
         return len(self.observation_planes), self.grid.height, self.grid.width
 
     @cached_property

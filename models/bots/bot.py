@@ -153,11 +153,18 @@ class Bot(ABC):
         stop(self.analyze(state))
 
     def step(self, state: State) -> int:
-        """Return the chosen action. Raises ``ValueError`` if the game is over."""
+        """Return the index of the chosen action. Raises ``ValueError`` if the game is over."""
         return self.step_with_policy(state)[1]
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return ``int64[len(rows)]``: an action for each of the games ``rows``, none of which may be over.
+        """Return an action for each of some games of a batch.
+
+        Args:
+            batch: the games.
+            rows: ``int64[n]``, the games to act in, none of which may be over.
+
+        Returns:
+            ``int64[n]``, action indices.
 
         Raises:
             IllegalActionError: ``step`` did not return an integer.

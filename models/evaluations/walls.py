@@ -42,7 +42,19 @@ BARRED = -1
 
 @kernel
 def label_groups(board: Record, stones: Record, own: int, work: Record, groups: Record) -> int:
-    """Label the groups of own stones with sizes and edge stones, bar unusable points, and return the number of groups."""
+    """Label the groups of a color and mark the points that its walls cannot use.
+
+    Args:
+        board: the board.
+        stones: ``[num_cells]``, the color of each stone, or ``EMPTY``.
+        own: the color.
+        work: output: rows ``GROUP`` (the group of each own stone, or -1) and ``MISSING`` (``BARRED`` for points that walls cannot
+            use, else ``FAR``); the row ``ORDER`` is scratch space.
+        groups: output: rows ``SIZE``, ``NUM_EDGE_STONES`` and ``PATH_LENGTH`` (``FAR`` with two edge stones, else 0).
+
+    Returns:
+        The number of groups.
+    """
     num_cells = board.num_cells
     members = work[ORDER]
     for cell in range(num_cells):

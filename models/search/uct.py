@@ -377,7 +377,15 @@ class SearchTree:
         return True
 
     def search(self, num_simulations: int, exploration: float) -> int:
-        """Run simulations and return their number, which is smaller if the root is proven or has ``MAX_VISITS`` visits."""
+        """Run simulations from the root, in the tree of earlier calls.
+
+        Args:
+            num_simulations: their number.
+            exploration: the constant of UCB1, for results in [-1, 1].
+
+        Returns:
+            The number of simulations run, which is smaller if the root is proven or has ``MAX_VISITS`` visits.
+        """
         visits = int(self._nodes[0, NODE_VISITS]) if self._sizes[NODES_IN_USE] else 0
         num_simulations = min(num_simulations, MAX_VISITS - visits)
         arrays = self._states, self._nodes, self._edges, self._sizes, self._seeds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.speed import ours, references
-from benchmarks.speed.ppo import BothSidesEnv
+from benchmarks.speed.ppo import BothSidesEnv, connect_four
 from benchmarks.speed.random_play import play_aec_at_random
 from benchmarks.speed.self_play import (
     NUM_GAMES,
@@ -122,7 +122,7 @@ def test_the_environment_that_does_nothing_has_the_shapes_it_is_given_and_ends()
 
 
 def test_the_usual_setup_gives_rewards_to_the_mover():
-    env = BothSidesEnv()
+    env = BothSidesEnv(connect_four())
     observation, _ = env.reset(seed=0)
     assert env.observation_space.contains(observation)
     for column in (0, 1, 0, 1, 0, 1):

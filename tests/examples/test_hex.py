@@ -16,7 +16,6 @@ import gymnasium
 import numpy as np
 import pettingzoo
 import pytest
-from gymnasium.utils.env_checker import check_env
 
 pytest.importorskip("pyspiel")
 pytest.importorskip("torch")
@@ -24,17 +23,14 @@ pytest.importorskip("torch")
 import pyspiel
 
 import tiny_runs
-from benchmarks.speed import ours
 from benchmarks.speed.example_games import HEX, is_available
 from benchmarks.speed.report import chosen_comparisons
 from benchmarks.speed.suite import all_comparisons
 from processes import Run
 from stoneworks import load_bot, load_game
-from stoneworks.envs.rules import Batch, Game
+from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.games import GAMES
-from stoneworks.evaluation.arena import play_arena
 from stoneworks.evaluation.ladder import ANCHORS
-from stoneworks.evaluation.settings import ArenaSettings
 from stoneworks.models import MissingEvaluationError
 from stoneworks.models.bots.greedy_bot import GreedyBot
 from stoneworks.models.bots.loading import default_bot, playable_bots
@@ -145,22 +141,6 @@ def test_after_a_swap_player_1_has_the_first_stone_and_its_edges() -> None:
 # -- Everything that plays games by name ---------------------------------------------------------------------------------
 
 
-def test_playouts_have_the_lengths_and_results_of_games_played_action_by_action() -> None:
-    game = load_game("hex(size=3)")
-    returns, lengths = Batch(game, 20_000, seed=1).random_playouts()
-    rng = np.random.default_rng(2)
-    slow: list[tuple[float, int]] = []
-    for _ in range(2_000):
-        state = game.new_initial_state()
-        while not state.is_terminal():
-            state.apply_action(int(rng.choice(state.legal_actions())))
-        slow.append((state.returns()[0], state.move_number()))
-    slow_returns, slow_lengths = map(np.array, zip(*slow, strict=True))
-    for fast, by_action in ((returns[:, 0], slow_returns), (lengths, slow_lengths)):
-        error = np.sqrt(fast.var() / len(fast) + by_action.var() / len(by_action))
-        assert abs(fast.mean() - by_action.mean()) < 4.5 * error
-
-
 @pytest.mark.parametrize("text", ["hex(size=1)", "hex(size=182)", "hex(swap=1)", "hex(sise=3)"])
 def test_bad_options_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="hex"):
@@ -177,28 +157,6 @@ def test_pettingzoos_conformance_tests_pass() -> None:
         api_test(hex_v0.env(size=4), num_cycles=100)
         seed_test(lambda: hex_v0.env(size=4), num_cycles=60)
     assert pettingzoo.make("aec", "stoneworks/hex-v0", size=3).game == load_game("hex(size=3)")
-
-
-@pytest.mark.parametrize("seat", [0, 1])
-def test_gymnasiums_check_passes(seat: int) -> None:
-    env = gymnasium.make("stoneworks/Hex-v0", size=4, seat=seat, opponent="mcts:5", render_mode="rgb_array")
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*(not be able to|render)")
-        check_env(env.unwrapped)
-    env.close()
-
-
-def test_the_vector_environment_plays_both_seats() -> None:
-    env = gymnasium.make_vec("stoneworks/Hex-v0", num_envs=8, size=3, opponent="random")
-    _, info = env.reset(seed=1)
-    rng = np.random.default_rng(1)
-    ended = 0
-    for _ in range(40):
-        actions = [int(rng.choice(np.flatnonzero(mask))) for mask in info["action_mask"]]
-        _, rewards, terminations, _, info = env.step(np.array(actions))
-        assert (rewards[terminations] ** 2 == 1).all(), "Hex has no draws"
-        ended += int(terminations.sum())
-    assert ended > 20
 
 
 def test_what_needs_an_evaluation_reports_that_hex_has_none(tmp_path: Path) -> None:
@@ -229,13 +187,6 @@ def test_hex_is_played_in_the_terminal_with_hints(run_command: Run) -> None:
     assert code == 0
     assert "mcts:100 would play" in out
     assert "mcts:100 plays" in out
-
-
-def test_the_arena_plays_hex_in_worker_processes(tmp_path: Path) -> None:
-    settings = ArenaSettings(game="hex(size=3)", pairings=(("random", "mcts:20"),), num_pairs=12, chunk_pairs=4)
-    results = [play_arena(settings, tmp_path / str(workers), workers=workers) for workers in (1, 2)]
-    assert [record.actions for record in results[0].records] == [record.actions for record in results[1].records]
-    assert results[0].matches[0].score < 0.35
 
 
 def test_pickles_bring_the_registration_along(hex_module: ModuleType, tmp_path: Path) -> None:
@@ -308,16 +259,3 @@ def test_hex_is_compared_in_every_respect_in_which_others_have_it() -> None:
     ]
     assert all(row.reference is not None for row in hex_rows)
     assert is_available(HEX)
-
-
-def test_hex_is_measured() -> None:
-    workloads = [
-        ours.state_steps("hex(size=3)"),
-        ours.batch_steps("hex(size=3)", 4),
-        ours.playout_actions("hex(size=3)"),
-        ours.mcts_simulations("hex(size=3)", 20),
-        ours.network_search_simulations("hex(size=3)", 2, 4),
-    ]
-    for workload in workloads:
-        assert workload.requires == (HEX,)
-        assert workload.play(10) >= 10

@@ -70,7 +70,7 @@ def test_the_page_gets_the_section_and_keeps_what_changes_meanwhile(
     assert text.startswith(f"before\n{module.BEGIN}\n")
     assert text.endswith(f"{module.END}\nchanged\n")
     assert "old" not in text
-    assert "first player" in text
+    assert "The first player scored" in text
     assert (tmp_path / "images" / "vadus-opening.svg").read_text().startswith("<")
 
 

@@ -65,7 +65,8 @@ def test_a_shipped_folder_has_what_playing_needs_and_no_more(alphazero_run: Path
         assert load_bot(name, GAME, seed=1).name == name
     tables = shipped_tables()
     assert "| policy@4 against greedy |" in tables
-    scores, training = [line for line in tables.splitlines() if line.startswith("| `vadus` | vadus(size=2) | ")]
+    (scores,) = [line for line in tables.splitlines() if line.startswith("| `vadus(size=2)` | ")]
+    (training,) = [line for line in tables.splitlines() if line.startswith("| `vadus` | `vadus(size=2)` | ")]
     assert "%" in scores
     assert "KiB" in training
 
@@ -210,7 +211,7 @@ def test_other_sizes_are_measured_and_stand_in_the_card(alphazero_run: Path, pla
     rows = [(row["player"], row["opponent"], row["games"]) for row in other["matches"]]
     assert rows == [("policy", "random", 2), ("policy@4", "greedy", 2)]
     assert "### On vadus(size=3)\n\n|" in (target / "README.md").read_text()
-    assert "\n| `vadus` | vadus(size=3) | 2 | " in shipped_tables()
+    assert "\n| `vadus(size=3)` | 2 | " in shipped_tables()
 
 
 def test_there_are_fewer_games_against_slow_opponents(alphazero_run: Path, place: Path) -> None:

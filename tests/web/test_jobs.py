@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -91,17 +91,21 @@ def test_the_end_of_a_canceled_job_does_not_remove_the_job_that_replaced_it() ->
 
 
 def test_a_job_that_is_canceled_while_its_process_starts_frees_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    started, canceling = threading.Event(), threading.Event()
+
     @contextlib.contextmanager
     def starting_slowly() -> Iterator[None]:
-        time.sleep(1)
+        started.set()
+        assert canceling.wait(600)
         yield
 
     async def check() -> None:
         pool = BotProcesses(1, 600)
         job = {"kind": "turn", "game": "vadus(size=3)", "actions": (), "bot": "random"}
         canceled = asyncio.create_task(pool.run(job))
-        await asyncio.sleep(0.1)
+        assert await asyncio.to_thread(started.wait, 600)
         canceled.cancel()
+        canceling.set()
         assert (await asyncio.wait_for(pool.run(job), 600))["actions"]
         pool.close()
 

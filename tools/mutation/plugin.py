@@ -212,10 +212,11 @@ def _order(count: int) -> list[int]:
 def _collect(running: dict[int, _Running], tests: _Tests, stream: TextIO) -> None:
     """Wait for a moment, and note the results of the forks that have ended."""
     time.sleep(0.02)
+    crowd = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))  # how much slower a busy machine is
     for process, (mutant, start, limit_seconds, killer) in list(running.items()):
         seconds = time.perf_counter() - start
         ended, status = os.waitpid(process, os.WNOHANG)
-        if not ended and seconds <= limit_seconds:
+        if not ended and seconds <= limit_seconds * crowd:
             continue
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process, signal.SIGKILL)  # with what its tests have started

@@ -8,7 +8,6 @@ from __future__ import annotations
 import copy
 import random
 from collections import Counter
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -79,31 +78,6 @@ def test_hills_decide_for_each_player_and_after_swaps_in_the_sample() -> None:
         if both.state.outcome().reason == "hills":
             seen.add((both.state.outcome().winner, "swap" in both.state.serialize().split()))
     assert seen == {(0, False), (0, True), (1, False), (1, True)}
-
-
-def smallest_connected_subset_with_two_edge_stones(board: Any, group: set[Any]) -> int:
-    """V3 to the letter: try all subsets of the group, the small ones first."""
-    for size in range(2, len(group) + 1):
-        for subset in combinations(sorted(group), size):
-            if sum(board.is_edge(stone) for stone in subset) >= 2 and len(board.groups(set(subset))) == 1:
-                return size
-    return 0
-
-
-def test_path_length_is_the_smallest_connected_subset_with_two_edge_stones() -> None:
-    """V3: the naive walk from edge stone to edge stone finds what its wording asks for."""
-    board = naive_state(load_game("vadus(size=4)")).board
-    rng = np.random.default_rng(3)
-    lengths: Counter[int] = Counter()
-    points = sorted(board.points)
-    for _ in range(150):
-        stones = {points[i] for i in rng.choice(len(points), size=14, replace=False)}
-        for group in board.groups(stones):
-            if len(group) <= 12:
-                length = board.path_length(group)
-                lengths[length] += 1
-                assert length == smallest_connected_subset_with_two_edge_stones(board, group)
-    assert {0, 2, 3, 4, 5} <= set(lengths)
 
 
 # -- Taugo: players that prefer cuts and long lines ----------------------------------------------------------------------

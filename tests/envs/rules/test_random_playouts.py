@@ -68,6 +68,7 @@ def test_lengths_and_results_of_playouts_have_the_exact_distribution(name: str, 
     assert (np.abs(shares - exact) <= 5 * standard_errors + 2 / NUM_PLAYOUTS).all()
 
 
+@pytest.mark.slow  # compiles a kernel of each game that nothing else uses
 @pytest.mark.parametrize("name", small_games())
 def test_a_kernel_of_the_game_plays_as_the_common_kernel_does(name: str) -> None:
     """Lengths and results have the same distribution, from the start and from the middle of a game."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from game_play import played
 from stoneworks.envs.rules import load_game
-from stoneworks.envs.rules.taigo import DARK, LIGHT, joint_of, kind_of
+from stoneworks.envs.rules.taigo import DARK, LIGHT, joint_of, kind_of, makes_five
 
 
 def test_the_image_of_a_position_turns_its_tiles() -> None:
@@ -39,3 +39,17 @@ def test_distance_reached_is_that_of_the_farthest_hex_in_use() -> None:
     records = np.array([state.record for state in states])
     assert states[0].game.distance_reached(records).tolist() == [1, 3, 2, 4]
     assert states[0].game.distance_reached(records[0]) == 1
+
+
+def test_five_hexes_and_no_fewer_make_five() -> None:
+    """The dark hexes j10, i10, h10 and g10 are in a row."""
+    three, four = (played("taigo(radius=9)", texts) for texts in ("i10-i11 h10-h9", "i10-i11 h10-h9 g10-g11"))
+    for state, cell, expected in (
+        (three, "g10", False),
+        (four, "g10", False),
+        (four, "f10", True),
+        (four, "e10", False),
+    ):
+        board, index = state.game.board.view(np.recarray)[0], state.game.grid.cell_index(cell)
+        assert makes_five(board, state.record, index, 0) == expected, cell
+        assert not makes_five(board, state.record, index, 1)

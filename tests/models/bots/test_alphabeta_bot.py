@@ -12,7 +12,6 @@ from evaluating import evaluation
 from game_play import played, random_game, turn_of, uniform_game
 from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.envs.rules.templates import NO_ACTION
-from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.evaluations.ranking import insert_best
@@ -133,20 +132,6 @@ def test_a_win_in_the_turn_at_hand_is_found_and_played_to_its_end(name: str) -> 
             break
 
 
-def test_a_turn_of_two_stones_is_one_turn_of_depth() -> None:
-    """After Black's first stone, White has two (V2): a search of one turn evaluates the positions after both."""
-    game = load_game("vadus(size=3)")
-    state = played(game, "c3")
-    best = -np.inf
-    for first in state.legal_actions():
-        middle = state.child(first)
-        for second in middle.legal_actions() if middle.current_player() == 1 else []:
-            best = max(best, evaluation(middle.child(second), 1))
-    pass_value = evaluation(state.child(game.string_to_action("pass")), 1)
-    values = AlphaBetaBot(game, 0, turns=1, num_candidates=WIDE).action_values(state)
-    assert values.max() == np.float32(max(best, pass_value))
-
-
 def test_actions_rated_infinite_come_on_top_of_the_candidates() -> None:
     state = played("vadus(size=3)", "c3")
     values = AlphaBetaBot(state.get_game(), 0, turns=1, num_candidates=1).action_values(state)
@@ -172,15 +157,6 @@ def test_the_search_ends_early_where_a_win_is_proven() -> None:
     won = next(state for state in random_positions(game, np.random.default_rng(0)) if wins_in_a_turn(state))
     visited = {depth: AlphaBetaBot(game, 0, turns=depth).num_positions(won) for depth in (1, 6)}
     assert visited[1] == visited[6]
-
-
-@pytest.mark.slow
-def test_two_turns_beat_one_turn() -> None:
-    game = "vadus(size=5)"
-    result = play_match(
-        game, load_bot("alphabeta:2", game, seed=1), load_bot("alphabeta:1", game, seed=2), num_pairs=20, seed=3
-    )
-    assert result.score > 0.6
 
 
 @pytest.mark.parametrize("seconds", [0.01, 0.5, 20.0])

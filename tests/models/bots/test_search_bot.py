@@ -12,7 +12,6 @@ pytest.importorskip("torch")
 
 from made_up_network import MadeUpNetwork
 from stoneworks.envs.rules import Batch, Game, load_game
-from stoneworks.evaluation.match import play_match
 from stoneworks.models.bots import search_bot
 from stoneworks.models.bots.bot import Analysis
 from stoneworks.models.bots.search_bot import MAX_GAMES, PLAYING_POLICY, SearchBot
@@ -97,18 +96,6 @@ def test_without_noise_the_seed_does_not_matter_and_with_it_it_does() -> None:
     assert actions(seed=1) == actions(seed=2) == actions(seed=None)
     noisy = SearchSettings(Gumbel())
     assert actions(seed=1, settings=noisy) == actions(seed=1, settings=noisy) != actions(seed=2, settings=noisy)
-
-
-def test_search_makes_a_player_of_no_network_better() -> None:
-    """With a constant for the network, more simulations see more of the end of the game."""
-    game = load_game("taugo(size=3)")
-
-    def constant(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return np.zeros((len(planes), game.num_actions), np.float32), np.zeros(len(planes), np.float32)
-
-    much, little = (SearchBot(constant, game, 0, simulations=number, name=str(number)) for number in (200, 1))
-    match = play_match(game, much, little, num_pairs=40, opening_actions=4, seed=1)
-    assert match.interval[0] > 0.6, str(match)
 
 
 def test_with_a_time_limit_each_game_has_its_own_time() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from game_play import random_game, random_state
+from game_play import played, random_game, random_state
 from made_up_network import MadeUpNetwork
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.models.search.guides import make_guide
@@ -304,6 +304,24 @@ def test_whole_games_in_time_are_legal(policy: Any, game_name: str) -> None:
             assert int(result.actions[0]) in state.legal_actions()
             legal = state.legal_actions()
             state.apply_action(int(result.actions[0]) if rng.random() < 0.7 else int(rng.choice(legal)))
+
+
+def test_once_all_considered_actions_are_proven_losses_others_are_searched() -> None:
+    """The network prefers the pass that ends the game of Vadus and loses it, and it alone is considered at first."""
+    state = played("vadus(size=3)", "c3 c1 d1 b3 d3 pass")
+    game, passing = state.get_game(), state.string_to_action("pass")
+    assert state.child(passing).player_return(state.current_player()) == -1
+    clock = Clock(game)
+
+    def evaluate(planes: Planes) -> tuple[Planes, npt.NDArray[np.float32]]:
+        logits, values = clock.evaluate(planes)
+        logits[:, passing] = 30
+        return logits, values
+
+    search = make_search(game, Gumbel(max_considered=1, gumbel_scale=0), network=evaluate, batch=1)
+    result = search.run_in_time(state.record.reshape(1), 0.03, np.random.default_rng(0), clock=clock)
+    assert result.visits[0, passing] == 1
+    assert result.visits[0].sum() > 10
 
 
 def test_a_full_tree_is_not_searched_further() -> None:

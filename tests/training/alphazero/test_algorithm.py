@@ -139,7 +139,6 @@ def save_or_die(target, positions, **named):
 np.save = save_or_die
 train_run(load_config(sys.argv[1]), sys.argv[2], resume=True)
 """
-ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
 @pytest.mark.slow
@@ -148,7 +147,7 @@ def test_a_run_killed_while_writing_positions_loses_only_those_after_the_checkpo
     file, folder = tmp_path / "config.yaml", tmp_path / "run"
     file.write_text(dump_config(config), encoding="utf-8")
     command = [sys.executable, "-c", KILLED, str(file), str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=ENVIRONMENT)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
     before = positions_of(folder)
     reports: list[TrainingStatus] = []
@@ -210,7 +209,7 @@ def test_self_play_ends_with_its_parent_even_if_its_games_are_not_read(tmp_path:
     file = tmp_path / "config.yaml"
     file.write_text(dump_config(alphazero()), encoding="utf-8")
     command = [sys.executable, "-c", PARENT, str(file)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT) as parent:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         children = [int(number) for number in parent.stdout.readline().split()]
         assert len(children) == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 import signal
 import subprocess
@@ -112,7 +111,6 @@ def test_ctrl_c_saves_and_no_library_of_ppo_is_needed(config_file: Path, tmp_pat
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
     wait_until(lambda: (folder / "metrics.jsonl").exists() or process.poll() is not None)
     process.send_signal(signal.SIGINT)

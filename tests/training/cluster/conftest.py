@@ -60,8 +60,6 @@ class LocalCluster:
 @pytest.fixture(scope="module")
 def _local_cluster() -> Iterator[LocalCluster]:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    # Nodes inherit what tests of the same process use.
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     pytest.importorskip("ray", reason="Ray is not installed (extra cluster)")
     made = LocalCluster()
     yield made

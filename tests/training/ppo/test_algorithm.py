@@ -40,6 +40,7 @@ NO_OPPONENTS = {"latest": 0, "past": 0, "random": 0, "greedy": 0}
 # -- Learning ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_short_run_learns_to_beat_random_play(tmp_path: Path) -> None:
     config = parse_config(
         {

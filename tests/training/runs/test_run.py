@@ -205,7 +205,7 @@ def test_a_killed_run_loses_only_what_came_after_the_last_checkpoint(tmp_path: P
     settings = config(checkpoint_seconds=1e-9, matches=Matches(steps=10**6, opponents=("random",)))
     file, folder = tmp_path / "config.yaml", tmp_path / "run"
     file.write_text(dump_config(settings), encoding="utf-8")
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": SUPPORT}
+    environment = {**os.environ, "PYTHONPATH": SUPPORT}
     command = [sys.executable, "-c", KILLED, str(file), str(folder), moment]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == -signal.SIGKILL, done.stderr

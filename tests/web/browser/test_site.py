@@ -1,4 +1,4 @@
-"""The documentation site in a browser: every page fits a phone and a desktop window, and loads nothing from elsewhere."""
+"""The documentation site: it builds, its notebooks run, and every page fits a phone and a desktop window."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The built site. The notebooks are not executed."""
+    """The built site, as ``make docs`` builds it: a broken link is an error, and notebooks are executed."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
-    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "EXECUTE_NOTEBOOKS": "0"}
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "EXECUTE_NOTEBOOKS": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder
@@ -44,6 +44,12 @@ def test_every_page_fits_and_loads_all_that_it_shows(site: Path, open_page: Open
         broken = page.evaluate("[...document.images].filter(image => !image.naturalWidth).map(image => image.src)")
         assert broken == [], name
         assert page.locator("img:not([alt])").count() == 0, f"{name} has pictures without alternative text"
+
+
+def test_every_notebook_draws_a_position(site: Path) -> None:
+    for path in (ROOT / "examples").glob("*.ipynb"):
+        page = (site / "notebooks" / f"{path.stem}.html").read_text(encoding="utf-8")
+        assert re.search(rf'<img [^>]*src="{path.stem}_files/\w+\.svg"', page), path.stem
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +84,18 @@ def search(site: Path, browser: Browser) -> Iterator[Page]:
         ("engine protocol", "protocol.html"),
         ("strongest agent", "agents.html"),
         ("kubernetes", "cluster.html"),
+        ("train MaskablePPO on Taugo 8", "libraries/stable-baselines3.html"),
+        ("what does action 57 mean", "games.html"),
+        ("play against the strongest agent", "agents.html"),
+        ("how do I train ppo", "train.html"),
+        ("mcts", "agents.html"),
+        ("opponent", "environments.html"),
+        ("export policy", "libraries/index.html"),
+        ("replay html", "web.html"),
+        ("hex", "adding-a-game.html"),
+        ("new game", "adding-a-game.html"),
+        ("docker", "cluster.html"),
+        ("cite", "credits.html"),
     ],
 )
 def test_a_search_finds_the_page_first_or_nearly(search: Page, query: str, expected: str) -> None:

@@ -1,0 +1,224 @@
+"""The protocol of the benchmark, version 1: tasks, budgets, games of a rating, and the file of one run (docs/benchmark.md).
+
+Anything here that changes what a number means is a new version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from stoneworks.documents import Document, DocumentError, Tuple
+from stoneworks.evaluation import Ladder, load_ladder
+
+VERSION: Literal["1"] = "1"
+
+#: Training of one core, in processor seconds.
+BUDGETS = (600.0, 3600.0)
+#: Number of seeds of a row of the table.
+NUM_SEEDS = 5
+#: Parts of the budget after which the agent is rated.
+POINTS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
+#: Simulations of the search that is rated beside the policy.
+SIMULATIONS = 64
+#: The last iteration may end after the budget by this part of it.
+TOLERANCE = 0.1
+
+Track = Literal["scratch", "open"]
+
+
+class ResultError(DocumentError):
+    """Raised for a result file that is invalid or not of the protocol. The message names the file and the field."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A game, and the SHA-256 hash of the ladder that agents are rated on (see :func:`ladder_hash`)."""
+
+    game: str
+    ladder: str
+
+    def load_ladder(self) -> Ladder:
+        """Return the ladder. Raises ``ResultError`` if it, or a checkpoint on it, is not that of this version of the protocol."""
+        ladder = load_ladder(self.game)
+        if (present := ladder_hash(ladder)) != self.ladder:
+            raise ResultError(f"the ladder of {self.game} must have the hash {self.ladder}, got {present}")
+        if changed := ladder.changed_players():
+            raise ResultError(f"the ladder of {self.game}: the checkpoint {changed[0]} has changed since it was made")
+        return ladder
+
+
+def ladder_hash(ladder: Ladder) -> str:
+    """Return the SHA-256 hash of a ladder's contents, which include the hashes of checkpoints among its players."""
+    return hashlib.sha256(json.dumps(ladder.to_fields(), sort_keys=True).encode()).hexdigest()
+
+
+#: The tasks: each game on its small board, and two official boards.
+TASKS = {
+    "vadus-5": Task("vadus(size=5)", "368c5a23c8ffe0cb58481dfaad01de3bc7cb3876240282bac17264495de8619b"),
+    "laido-5": Task("laido(size=5)", "6896b883928e819e0504791a6f48ac755972f3dce1964cef225fb658ba966292"),
+    "taugo-8": Task("taugo(size=8)", "1028784bc4e99f9ddaa92d0cb58e540392ac750f3f1220736bcbb8bb0ae0dde2"),
+    "taigo-5": Task("taigo(radius=5)", "3800a0ef96e4f803e1678ab3e14062dd876377b28ad5838f2f85079f9e714c35"),
+    "trugo-18": Task(
+        "trugo(max_turns=100,radius=5,tiles=18)", "1c9c0b596505490cff16a09a6a5928c6b1c2bd351415d4d2e60046e9093855fe"
+    ),
+    "vadus-9": Task("vadus(size=9)", "e5644268876369bf141658553538f575586c727c3bd152c132d6ccf8588315da"),
+    "taigo-12": Task("taigo(radius=12)", "732a009d70dc6443b987f92ca359b6149ba94ee624a46de70914cefda8c4cb6b"),
+}
+
+
+class Games(Document):
+    """The games of a rating, in pairs with swapped seats.
+
+    Attributes:
+        scout_pairs: pairs with each player of the ladder.
+        anchors: number of the nearest players.
+        pairs: pairs with each of these.
+    """
+
+    scout_pairs: int = Field(1, ge=1)
+    anchors: int = Field(4, ge=1)
+    pairs: int = Field(10, ge=1)
+
+
+class Rating(Document):
+    """A rating on the ladder of the task: Elo, with 0 for random play, its standard error, and the number of games."""
+
+    elo: float
+    standard_error: float = Field(ge=0)
+    games: int = Field(ge=1)
+
+
+class Point(Document):
+    """A point of the curve.
+
+    Attributes:
+        steps: environment steps: actions that the learner chose in training games, in all seats that it learns from.
+        simulations: simulations of searches in training.
+        processor_seconds: processor time of training so far.
+        wall_seconds: time of training so far.
+        policy: rating of the agent without search.
+        search: rating with a search of ``SIMULATIONS``; None if the agent cannot search.
+    """
+
+    steps: int = Field(ge=0)
+    simulations: int = Field(ge=0)
+    processor_seconds: float = Field(gt=0)
+    wall_seconds: float = Field(gt=0)
+    policy: Rating
+    search: Rating | None = None
+
+
+class Hardware(Document):
+    """The machine."""
+
+    processor: str
+    cores: int = Field(ge=1)
+
+
+_Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class Result(Document):
+    """The file of one run. It is written after each point, so the last ones are missing in that of an unfinished run.
+
+    Attributes:
+        protocol: version of the protocol.
+        algorithm: name of the algorithm.
+        track: what it may know: ``scratch`` or ``open``.
+        task: name of the task.
+        seed: seed of training.
+        budget: training in processor seconds.
+        games: games of each rating.
+        ladder: hash of the ladder.
+        configuration: the algorithm's settings.
+        hardware: the machine.
+        libraries: versions of libraries.
+        commit: commit of this repository, followed by ``+`` if files were changed.
+        curve: a point for each of ``POINTS``.
+    """
+
+    error: ClassVar[type[ValueError]] = ResultError
+
+    protocol: Literal["1"] = VERSION
+    algorithm: Annotated[str, Field(pattern=r"^[\w.-]{1,40}$")]
+    track: Track
+    task: str
+    seed: int = Field(ge=0)
+    budget: float = Field(gt=0)
+    games: Games = Games()
+    ladder: _Sha256
+    configuration: dict[str, Any]
+    hardware: Hardware
+    libraries: dict[str, str]
+    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}\+?$")]
+    curve: Tuple[Point] = Field((), max_length=len(POINTS))
+
+    @field_validator("task")
+    @classmethod
+    def _check_task(cls, task: str) -> str:
+        if task not in TASKS:
+            raise ValueError(f"must be one of {', '.join(TASKS)}, got {task!r}")
+        return task
+
+    @model_validator(mode="after")
+    def _check_curve(self) -> Result:
+        for name in ("steps", "simulations", "processor_seconds", "wall_seconds"):
+            values = [getattr(point, name) for point in self.curve]
+            if any(later < earlier for earlier, later in pairwise(values)):
+                raise ValueError(f"curve.{name} must not decrease, got {values}")
+        return self
+
+    @property
+    def file_name(self) -> str:
+        """Name of the file."""
+        return f"{self.task}-{self.algorithm}-{self.seed}-{self.budget:g}.json"
+
+
+def check_result(result: Result, source: str, budgets: Sequence[float] = BUDGETS) -> None:
+    """Check what types and bounds cannot say: that a finished run kept to the protocol.
+
+    Raises:
+        ResultError: it did not; the message is one line that names the source and the field.
+    """
+    due = [point * result.budget for point in POINTS]
+    spent = [point.processor_seconds for point in result.curve]
+    most = (1 + TOLERANCE) * result.budget
+    for field, value, is_valid, allowed in (
+        ("budget", f"{result.budget:g}", result.budget in budgets, f"one of {', '.join(f'{b:g}' for b in budgets)}"),
+        ("ladder", result.ladder, result.ladder == TASKS[result.task].ladder, TASKS[result.task].ladder),
+        ("games", result.games, result.games == Games(), str(Games())),
+        ("curve", f"{len(spent)} (not finished)", len(spent) == len(due), f"{len(due)} points"),
+        (
+            "curve.processor_seconds",
+            spent,
+            all(one >= other for one, other in zip(spent, due, strict=False)) and (not spent or spent[-1] <= most),
+            f"at least {', '.join(f'{point:g}' for point in due)}, and at most {most:g}",
+        ),
+    ):
+        if not is_valid:
+            raise ResultError(f"{source}: {field} must be {allowed}, got {value}")
+
+
+def read_results(folder: Path, budgets: Sequence[float] = BUDGETS) -> tuple[list[Result], list[str]]:
+    """Return the valid results in a folder, by file name, and the problems of the other files, one line each."""
+    results: dict[str, Result] = {}
+    problems = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            result = Result.from_file(path)
+            check_result(result, str(path), budgets)
+            if result.file_name in results:
+                raise ResultError(f"{path}: seed {result.seed} of {result.algorithm} on {result.task} is there twice")
+        except ResultError as error:
+            problems.append(str(error))
+        else:
+            results[result.file_name] = result
+    return list(results.values()), problems

@@ -1,0 +1,373 @@
+"""The benchmark: runs of seconds, interrupted ones, result files with an error, and the summary of hand-made ones."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shutil
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("scipy")
+
+from benchmarks import check, protocol, run
+from benchmarks.learners import LEARNERS, load_learner, ours, reinforce, sb3
+from benchmarks.protocol import TASKS, Games, Point, Rating, Result, ResultError, Task, check_result, read_results
+from benchmarks.summary import interquartile_mean, performance_profile, stratified
+from damage import damage
+from stoneworks.envs.rules import load_game
+from stoneworks.evaluation import ArenaSettings, Ladder, load_ladder, play_arena, round_robin
+from stoneworks.locks import lock_folder
+from stoneworks.training.runs.config_files import parse_config
+
+GAME = "vadus(size=2)"
+FEW = Games(scout_pairs=1, anchors=1, pairs=1)
+BUDGET = 0.5
+
+
+@pytest.fixture(scope="module")
+def ladder(tmp_path_factory: pytest.TempPathFactory) -> Ladder:
+    settings = ArenaSettings(game=GAME, pairings=round_robin(["random", "mcts:3"]), num_pairs=2)
+    return Ladder.of_result(play_arena(settings, tmp_path_factory.mktemp("ladder") / "arena"), "test")
+
+
+@pytest.fixture
+def tiny(ladder: Ladder, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A task of the smallest board, with a ladder of two players."""
+    monkeypatch.setitem(TASKS, "tiny", Task(GAME, protocol.ladder_hash(ladder)))
+    monkeypatch.setattr(protocol, "load_ladder", lambda game: ladder)
+    return "tiny"
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small iterations."""
+    monkeypatch.setattr(sb3, "MaskablePPO", partial(sb3.MaskablePPO, n_steps=64))
+    for cls in (ours.AlphaZeroScratch, ours.PPOScratch):
+        original = cls.settings
+
+        def smaller(self: Any, original: Callable[[Any], Any] = original) -> dict[str, Any]:
+            changes = {"positions_per_iteration": 50, "self_play": {"num_games": 8}, "learner": {"batch_size": 16}}
+            games = {"num_games": 8, "steps_per_update": 16, "minibatch_size": 32}
+            values = original(self)
+            network = {**values.get("network", {}), "channels": 4, "blocks": 1}
+            return {**values, **(changes if values["algorithm"] == "alphazero" else games), "network": network}
+
+        monkeypatch.setattr(cls, "settings", smaller)
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> str:
+    """The example of an algorithm in a file, with small iterations."""
+    text = Path(reinforce.__file__).read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 60, "docs/benchmark.md shows it whole"
+    file = tmp_path / "mine.py"
+    file.write_text(text.replace('"steps": 256', '"steps": 32'))
+    return str(file)
+
+
+def begin(algorithm: str, task: str, output: Path, seed: int = 0) -> run.BenchmarkRun:
+    return run.BenchmarkRun(algorithm, task, seed, BUDGET, FEW, output)
+
+
+# -- Runs ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("algorithm", [*LEARNERS, "mine"])
+def test_a_run_writes_a_rating_for_each_point(
+    algorithm: str, mine: str, tiny: str, small: None, tmp_path: Path
+) -> None:
+    one = begin(mine if algorithm == "mine" else algorithm, tiny, tmp_path)
+    one.train(tmp_path / "work")
+    result = Result.from_file(one.path)
+    assert result == one.result
+    assert not (tmp_path / "work").exists()
+    assert result.track == ("open" if algorithm.endswith("-open") else "scratch")
+    seconds = [point.processor_seconds for point in result.curve]
+    assert all(spent >= part * BUDGET for spent, part in zip(seconds, protocol.POINTS, strict=True))
+    assert 0 < result.curve[0].steps < result.curve[-1].steps
+    assert (result.curve[-1].simulations > 0) == algorithm.startswith("alphazero")
+    searches = algorithm.startswith(("alphazero", "ppo"))
+    assert all((point.search is not None) == searches for point in result.curve)
+    assert {point.policy.games for point in result.curve} == {6}
+
+
+def test_the_tracks_know_what_the_protocol_says() -> None:
+    for name in ("alphazero", "alphazero-puct", "alphazero-open", "ppo", "ppo-open"):
+        _, cls = load_learner(name)
+        learner: Any = cls.__new__(cls)
+        learner.game = load_game(GAME)
+        config: Any = parse_config({"game": GAME, **learner.settings()}, name)
+        assert config.init_from == ""
+        assert config.network.sees_features == (cls.track == "open")
+        if config.algorithm == "alphazero":
+            assert (config.search.guide, config.search.teacher_share > 0) == (
+                ("none", False) if cls.track == "scratch" else ("evaluation", True)
+            )
+        else:
+            assert config.opponents.greedy == 0
+            assert not config.opponents.bots
+
+
+class _Killed(BaseException):
+    """Stands for the end of a process."""
+
+
+@pytest.mark.parametrize("where", ["_next_state", "_rate"])
+def test_an_interrupted_run_continues_at_its_last_point(
+    where: str, tiny: str, small: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original, calls = getattr(run.BenchmarkRun, where), []
+
+    def interrupted(self: run.BenchmarkRun, *arguments: Any) -> Any:
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise _Killed
+        return original(self, *arguments)
+
+    monkeypatch.setattr(run.BenchmarkRun, where, interrupted)
+    with pytest.raises(_Killed):
+        begin("ppo", tiny, tmp_path).train(tmp_path / "work")
+    file = tmp_path / "tiny-ppo-0-0.5.json"
+    before = Result.from_file(file).curve
+    assert len(before) == 2
+    resumed = begin("ppo", tiny, tmp_path)
+    assert not resumed.finished
+    resumed.train(tmp_path / "work")
+    curve = Result.from_file(file).curve
+    assert curve[:2] == before
+    assert len(calls) == 3 + len(protocol.POINTS) - 2
+    amounts = [(point.steps, point.processor_seconds) for point in curve]
+    assert all(one < other for one, other in itertools.pairwise(amounts))
+    assert curve[-1].processor_seconds < 10 * BUDGET, "the time before the interruption counts once"
+
+
+def test_a_run_that_was_killed_while_saving_begins_again(
+    mine: str, tiny: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed = begin(mine, tiny, tmp_path)
+    monkeypatch.setattr(killed._learner_class, "save", lambda self: (_ for _ in ()).throw(_Killed))
+    with pytest.raises(_Killed):
+        killed.train(tmp_path / "work")
+    state = run.State.from_file(tmp_path / "work" / "training" / run.STATE_FILE)
+    assert (state.saved, state.points) == (False, 1)
+    one = begin(mine, tiny, tmp_path)
+    one.train(tmp_path / "work")
+    assert one.finished
+
+
+def test_the_command_makes_what_is_missing_and_takes_an_algorithm_in_a_file(
+    mine: str, tiny: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "Games", lambda: FEW)
+    words = {"output": tmp_path / "results", "task": [tiny], "budget": BUDGET, "folder": tmp_path / "work"}
+    with lock_folder(tmp_path / "work" / "tiny-mine-0-0.5"):  # another process makes this run
+        run.main(algorithm=[mine], seed=[0], **words)
+    assert list((tmp_path / "results").iterdir()) == []
+    run.main(algorithm=[mine], seed=[0, 1], **words)
+    files = sorted((tmp_path / "results").glob("*.json"))
+    assert [file.name for file in files] == ["tiny-mine-0-0.5.json", "tiny-mine-1-0.5.json"]
+    written = [file.stat().st_mtime_ns for file in files]
+    run.main(algorithm=[mine], seed=[0, 1], **words)
+    assert [file.stat().st_mtime_ns for file in files] == written
+    with pytest.raises(ValueError, match=r"task must be one of .*, got 'chess'"):
+        run.main(algorithm=[mine], seed=[0], **{**words, "task": ["chess"]})
+
+
+def test_an_algorithm_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"algorithm must be one of alphazero, .*, or a Python file, got 'dqn'"):
+        load_learner("dqn")
+    (tmp_path / "empty.py").write_text("x = 1\n")
+    with pytest.raises(ValueError, match="must define one subclass of Learner, got 0"):
+        load_learner(str(tmp_path / "empty.py"))
+    shutil.copy(reinforce.__file__, tmp_path / "ppo.py")
+    with pytest.raises(ValueError, match="must not be named as a built-in one"):
+        load_learner(str(tmp_path / "ppo.py"))
+
+
+# -- Result files ------------------------------------------------------------------------------------------------------
+
+
+def made(
+    task: str = "vadus-5", seed: int = 0, algorithm: str = "ppo", elos: tuple[float, ...] = (1, 2, 3, 4, 5)
+) -> Result:
+    """Return a valid result with these ratings of the policy, and higher ones of the search."""
+    points = tuple(
+        Point(
+            steps=100 * (number + 1),
+            simulations=0,
+            processor_seconds=part * 600 + 1,
+            wall_seconds=part * 900,
+            policy=Rating(elo=elo, standard_error=20, games=116),
+            search=Rating(elo=elo + 100, standard_error=20, games=116),
+        )
+        for number, (part, elo) in enumerate(zip(protocol.POINTS, elos, strict=True))
+    )
+    return Result(
+        algorithm=algorithm,
+        track="scratch",
+        task=task,
+        seed=seed,
+        budget=600,
+        ladder=TASKS[task].ladder,
+        configuration={"learning_rate": 1e-3},
+        hardware={"processor": "made up", "cores": 2},
+        libraries={"torch": "2"},
+        commit=40 * "a",
+        curve=points,
+    )
+
+
+def problem_of(file: Path) -> str:
+    """Return the problem of the only file in its folder; fails unless it is one line that begins with the file."""
+    results, problems = read_results(file.parent)
+    assert results == []
+    (problem,) = problems
+    assert problem.startswith(str(file))
+    assert "\n" not in problem
+    return problem
+
+
+def test_a_valid_file_is_read(tmp_path: Path) -> None:
+    made().save(tmp_path / "one.json")
+    assert read_results(tmp_path) == ([made()], [])
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda values: values.update(protocol="2"), "protocol must be '1', got '2'"),
+        (lambda values: values.pop("commit"), "the key commit is missing"),
+        (lambda values: values.update(commit="main"), "commit must .*, got 'main'"),
+        (lambda values: values.update(notes="x"), "unknown key notes"),
+        (lambda values: values.update(task="chess"), "task: must be one of vadus-5, .*, got 'chess'"),
+        (lambda values: values.update(track="closed"), "track must be 'scratch' or 'open', got 'closed'"),
+        (lambda values: values.update(seed=-1), "seed must be >= 0, got -1"),
+        (lambda values: values.update(seed="0"), "seed must be a valid integer, got '0'"),
+        (lambda values: values.update(budget=60.0), "budget must be one of 600, 3600, got 60"),
+        (lambda values: values.update(ladder=64 * "0"), f"ladder must be {TASKS['vadus-5'].ladder}, got 0000"),
+        (lambda values: values["games"].update(pairs=1), "games must be .*pairs=10, got .*pairs=1$"),
+        (lambda values: values["hardware"].update(cores=0), "hardware.cores must be >= 1, got 0"),
+        (lambda values: values["curve"].pop(), "curve must be 5 points, got 4"),
+        (lambda values: values["curve"][1]["policy"].update(elo="high"), "curve.1.policy.elo must .*, got 'high'"),
+        (lambda values: values["curve"][1].update(steps=1), "curve.steps must not decrease, got "),
+        (
+            lambda values: values["curve"][4].update(processor_seconds=700.0),
+            "curve.processor_seconds must be at least .*",
+        ),
+        (
+            lambda values: values["curve"][0].update(processor_seconds=9.0),
+            "curve.processor_seconds must be at least .*",
+        ),
+    ],
+)
+def test_a_bad_file_is_one_line_that_names_the_field(
+    change: Callable[[dict[str, Any]], object], problem: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "one.json"
+    made().save(file)
+    damage(file, change)
+    assert re.search(problem, problem_of(file))
+
+
+def test_a_file_that_is_there_twice_or_cut_off_is_a_problem(tmp_path: Path) -> None:
+    made().save(tmp_path / "one.json")
+    made().save(tmp_path / "two.json")
+    _, problems = read_results(tmp_path)
+    assert problems == [f"{tmp_path}/two.json: seed 0 of ppo on vadus-5 is there twice"]
+    (tmp_path / "two.json").unlink()
+    (tmp_path / "one.json").write_text((tmp_path / "one.json").read_text()[:-100])
+    assert "is not valid JSON" in problem_of(tmp_path / "one.json")
+
+
+def test_the_ladders_are_those_of_this_version_of_the_protocol() -> None:
+    """A ladder that changes requires a new version (docs/benchmark.md), as long as results of this one are stored."""
+    for name, task in TASKS.items():
+        assert protocol.ladder_hash(load_ladder(task.game)) == task.ladder, name
+        task.load_ladder()
+    with pytest.raises(ResultError, match=r"the ladder of .* must have the hash 00, got"):
+        Task("vadus(size=5)", "00").load_ladder()
+
+
+def test_the_page_and_the_citation_name_the_protocol(repository: Path) -> None:
+    page, citation = ((repository / name).read_text() for name in ("docs/benchmark.md", "CITATION.cff"))
+    for name, task in TASKS.items():
+        assert f"| `{name}` | `{task.game}` |\n" in page
+    assert re.findall(r"^\| `([a-z-]+)` \| (?:scratch|open) \|", page, re.MULTILINE) == list(LEARNERS)
+    assert f"This page is version {protocol.VERSION} of the protocol." in page
+    assert f"Benchmark protocol, version {protocol.VERSION}}}" in page
+    assert f'protocol (docs/benchmark.md)"\n    version: "{protocol.VERSION}"\n' in citation
+
+
+# -- The summary -------------------------------------------------------------------------------------------------------
+
+
+def test_the_interquartile_mean_has_published_values() -> None:
+    # Wikipedia, "Interquartile mean", example of a data set divisible by four; then the test of rliable, metrics_test.py.
+    assert interquartile_mean([5, 8, 4, 38, 8, 6, 9, 7, 7, 3, 1, 6]) == 6.5
+    assert interquartile_mean([[1, 2], [2, 2], [1, 1], [2, 1]]) == 1.5
+    assert interquartile_mean([[1, 1], [2, 2], [3, 3]]) == 2
+
+
+def test_the_interval_is_that_of_all_resamples_within_tasks() -> None:
+    strata = [[0.0, 4.0, 5.0], [10.0, 14.0]]
+    draws = [list(itertools.product(scores, repeat=len(scores))) for scores in strata]
+    means = [np.mean([*first, *second]) for first in draws[0] for second in draws[1]]
+    estimate = stratified(strata, np.mean)
+    assert estimate.value == pytest.approx(33 / 5)
+    assert estimate.low == pytest.approx(np.quantile(means, 0.025), abs=0.4)
+    assert estimate.high == pytest.approx(np.quantile(means, 0.975), abs=0.4)
+    pooled = [np.mean(drawn) for drawn in itertools.product([*strata[0], *strata[1]], repeat=5)]
+    assert np.quantile(pooled, 0.025) < estimate.low - 1, "resampling across tasks would be wider"
+    alone = stratified([[7.0]])
+    assert alone.value == 7
+    assert np.isnan(alone.low)
+
+
+def test_the_profile_is_the_share_of_runs_above_each_threshold() -> None:
+    profile = performance_profile([[0.2, 0.6], [0.6, 0.9]], np.array([0.0, 0.5, 0.6, 1.0]))
+    assert [one.value for one in profile] == [1, 0.75, 0.25, 0]
+    assert profile[1].low == 0.5
+    assert profile[1].high == 1
+
+
+def test_tables_and_figures_are_made_from_all_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results, page = tmp_path / "results", tmp_path / "page.md"
+    results.mkdir()
+    page.write_text(f"before\n{check.BEGIN}\nold\n{check.END}\nafter\n")
+    for seed, elo in enumerate((100, 200, 300, 400, 900)):
+        made(seed=seed, elos=(0, 0, 0, 0, elo)).save(results / f"{seed}.json")
+        made("laido-5", seed, elos=(0, 0, 0, 0, elo)).save(results / f"laido{seed}.json")
+    made(seed=0, algorithm="mine").save(results / "mine.json")
+    assert check.main(results, figures=tmp_path / "figures", page=page) == 0
+    text = page.read_text()
+    assert "| algorithm | track | rated | vadus-5 | laido-5 | all, normalized |" in text
+    (row,) = re.findall(r"^\| ppo \| scratch \| policy \| (.*) \|$", text, re.MULTILINE)
+    assert row.startswith("300 (")
+    best = [load_ladder(TASKS[task].game).ratings.elo.max() for task in ("vadus-5", "laido-5")]
+    scores = [elo / top for top in best for elo in (100, 200, 300, 400, 900)]
+    assert f"| {interquartile_mean(scores):.2f} (" in text
+    assert re.search(r"^\| mine \| scratch \| @64 \| 105, 1 \|  \|  \|$", text, re.MULTILINE)
+    assert "fewer than 5 seeds at 600 s: mine on vadus-5 1" in capsys.readouterr().out
+    assert "![Rating over steps, 600 s](figures/steps-600.svg)" in text
+    for name in ("processor-seconds-600.svg", "steps-600.svg", "profile-600.svg"):
+        assert "ppo policy" in (tmp_path / "figures" / name).read_text()
+    damage(results / "mine.json", lambda values: values.update(protocol="0"))
+    assert check.main(results) == 1
+    assert "mine.json: protocol must be '1', got '0'" in capsys.readouterr().out
+
+
+def test_a_result_of_another_budget_is_summarized_only_if_asked_for(tmp_path: Path) -> None:
+    result = made()
+    short = [point.replace(processor_seconds=point.processor_seconds / 10) for point in result.curve]
+    (result.replace(budget=60.0, curve=tuple(short))).save(tmp_path / "one.json")
+    assert "budget must be one of 600, 3600, got 60" in problem_of(tmp_path / "one.json")
+    results, problems = read_results(tmp_path, (*protocol.BUDGETS, 60.0))
+    assert (len(results), problems) == (1, [])
+    check_result(results[0], "one", (60.0,))
