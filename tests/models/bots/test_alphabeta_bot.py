@@ -15,8 +15,8 @@ from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models import load_bot
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.evaluations.ranking import insert_best
-from stoneworks.models.search.alphabeta import ACTIONS_PER_TURN, MAX_DEPTH, PROVEN, relative_to
-from stoneworks.models.search.transposition_table import hash_bytes
+from stoneworks.models.search.alphabeta import ACTIONS_PER_TURN, MAX_DEPTH, PROVEN, look_up, relative_to
+from stoneworks.models.search.transposition_table import AT_LEAST, AT_MOST, EXACT, TABLE_ENTRY, hash_bytes
 from stoneworks.models.search.turn_search import WIN_VALUE
 
 WIDE = 10**6
@@ -222,6 +222,24 @@ def test_the_hash_mixes_words_of_eight_bytes_in_their_order(size: int) -> None:
         mixed = (mixed ^ int.from_bytes(content[start : start + 8].tobytes(), "big")) * 0xFF51AFD7ED558CCD % 2**64
         mixed ^= mixed >> 32
     assert int(hash_bytes(content)) % 2**64 == mixed | 1
+
+
+@pytest.mark.parametrize(
+    ("bound", "alpha", "beta", "decides"),
+    [
+        (EXACT, -9.0, 9.0, True),
+        (AT_LEAST, -9.0, 5.0, True),
+        (AT_LEAST, -9.0, 6.0, False),
+        (AT_MOST, 5.0, 9.0, True),
+        (AT_MOST, 4.0, 9.0, False),
+    ],
+)
+def test_a_stored_bound_decides_a_value_only_outside_of_the_window(
+    bound: int, alpha: float, beta: float, decides: bool
+) -> None:
+    entry: Any = np.array([(1, 5.0, NO_ACTION, 2, bound)], TABLE_ENTRY)[0]
+    assert look_up(entry, 2, alpha, beta, 0) == (decides, 5.0)
+    assert look_up(entry, 1, alpha, beta, 0) == (False, 0.0)
 
 
 def test_a_search_finds_the_transposition_table_empty() -> None:

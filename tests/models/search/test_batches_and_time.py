@@ -59,6 +59,13 @@ def check_tree(search: NetworkSearch, discount: float = 1.0) -> None:
             np.testing.assert_allclose(values + nodes["network_value"], nodes["total_value"], atol=1e-3)
 
 
+def check_root_edges(search: NetworkSearch, player: int, value: float) -> None:
+    """The value of the root is the mean of those of its actions, as its player sees them, and of the network's."""
+    _, visits, values, _ = search.root_edges()
+    of_network = float(search._trees.nodes[0, 0]["network_value"]) * (-1 if player else 1)
+    assert value == pytest.approx((of_network + np.nansum(visits * values)) / (1 + visits.sum()), abs=1e-3)
+
+
 # -- Batches -------------------------------------------------------------------------------------------------------------
 
 
@@ -251,6 +258,7 @@ def test_a_kept_tree_searched_on_is_a_fresh_tree_of_the_same_positions() -> None
     root = positions(game, 1, actions=1)
     for _ in range(6):
         result = search.run_in_time(root, 0.15, generator, clock=clock)
+        check_root_edges(search, int(root["current_player"][0]), result.values[0])
         fresh = make_search(game, POLICIES["gumbel"], solve=False)
         expected = fresh.run(root, 1, generator)
         actions, _, _, priors = search.root_edges()

@@ -44,6 +44,11 @@ def test_every_page_fits_and_loads_all_that_it_shows(site: Path, open_page: Open
         broken = page.evaluate("[...document.images].filter(image => !image.naturalWidth).map(image => image.src)")
         assert broken == [], name
         assert page.locator("img:not([alt])").count() == 0, f"{name} has pictures without alternative text"
+        is_phone = screen["viewport"]["width"] < 1280
+        if not is_phone and not name.startswith(("api/", "benchmark")):  # signatures and results scroll
+            frames = "frames => frames.filter(frame => frame.scrollWidth > frame.clientWidth + 1).length"
+            cut_off = page.locator(".md-typeset__scrollwrap").evaluate_all(frames)
+            assert cut_off == 0, f"{name} shows its tables whole"
 
 
 def test_every_notebook_draws_a_position(site: Path) -> None:
