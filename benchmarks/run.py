@@ -212,7 +212,15 @@ def main(
     output.mkdir(parents=True, exist_ok=True)
     if unknown := [name for name in task or () if name not in TASKS]:
         raise ValueError(f"task must be one of {', '.join(TASKS)}, got {unknown[0]!r}")
-    wanted: Any = itertools.product(seed or range(NUM_SEEDS), task or TASKS, algorithm or LEARNERS)
+    algorithms = []
+    for name in algorithm or LEARNERS:
+        try:
+            load_learner(name)
+        except ImportError as error:
+            console.print(f"{name} is left out: {error}", soft_wrap=True)
+        else:
+            algorithms.append(name)
+    wanted: Any = itertools.product(seed or range(NUM_SEEDS), task or TASKS, algorithms)
     for number, on, by in wanted:
         one = BenchmarkRun(by, on, number, budget, Games(), output)
         if one.finished:

@@ -47,7 +47,7 @@ BOOSTS = {
     **dict.fromkeys(("environments", "play", "train", "rate", "agents"), 2.0),
     **dict.fromkeys(("vadus", "laido", "taugo", "taigo", "trugo", "games", "results", "libraries/"), 1.5),
     "notebooks/": 0.5,
-    **dict.fromkeys(("api/", "changelog", "credits"), 0.05),
+    **dict.fromkeys(("api/", "changelog"), 0.05),
 }
 #: In the address of the repository until a person has filled it in.
 PLACEHOLDER = "OWNER"

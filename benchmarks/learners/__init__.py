@@ -24,6 +24,7 @@ LEARNERS = {
     "ppo-open": ("ours", "PPOOpen"),
     "maskable-ppo": ("sb3", "Usual"),
     "maskable-ppo-vector": ("sb3", "Vector"),
+    "openspiel-dqn": ("openspiel", "OpenSpielDQN"),
 }
 
 

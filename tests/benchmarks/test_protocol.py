@@ -83,6 +83,9 @@ def begin(algorithm: str, task: str, output: Path, seed: int = 0) -> run.Benchma
 def test_a_run_writes_a_rating_for_each_point(
     algorithm: str, mine: str, tiny: str, small: None, tmp_path: Path
 ) -> None:
+    if algorithm.startswith("openspiel"):
+        pytest.importorskip("pyspiel")
+        pytest.importorskip("tree")  # OpenSpiel's DQN needs dm-tree
     one = begin(mine if algorithm == "mine" else algorithm, tiny, tmp_path)
     one.train(tmp_path / "work")
     result = Result.from_file(one.path)
@@ -178,6 +181,15 @@ def test_the_command_makes_what_is_missing_and_takes_an_algorithm_in_a_file(
     assert [file.stat().st_mtime_ns for file in files] == written
     with pytest.raises(ValueError, match=r"task must be one of .*, got 'chess'"):
         run.main(algorithm=[mine], seed=[0], **{**words, "task": ["chess"]})
+
+
+def test_an_algorithm_whose_library_is_missing_is_left_out(
+    tiny: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(LEARNERS, "other", ("not_there", "Other"))
+    run.main(output=tmp_path, algorithm=["other"], task=[tiny], seed=[0])
+    assert list(tmp_path.iterdir()) == []
+    assert "other is left out: No module named 'benchmarks.learners.not_there'" in capsys.readouterr().err
 
 
 def test_an_algorithm_that_is_not_there_is_an_error(tmp_path: Path) -> None:
