@@ -200,7 +200,8 @@ class ResidualBlock(nn.Module):
         """
         pooled = mean_and_greatest(features, inverse_num_cells)
         inner = self.first(features) + self.pooled_bias(pooled)[:, :, None, None]
-        inner = self.second(functional.relu(inner) * on_board)
+        # A float32 mask would make the product float32 under autocast, only for the convolution to convert it back.
+        inner = self.second(functional.relu(inner) * on_board.to(inner.dtype))
         return functional.relu(features + inner) * on_board
 
 

@@ -2,9 +2,10 @@
 
 The networks of board games are so small that a tensor library spends most of the time of a small batch on calls and on copies.
 Here one compiled function evaluates the whole network. Convolutions are Winograd's F(4x4, 3x3) (Lavin and Gray: Fast algorithms
-for convolutional neural networks, CVPR 2016, section 4.3), which needs a quarter of the multiplications; tiles without a cell on
-the board are skipped. The arithmetic is in float32, and the order of the operations on one position does not depend on the
-other positions of its batch: each position has the same output in any batch.
+for convolutional neural networks, CVPR 2016, section 4.3), which needs a quarter of the multiplications; the tiles are placed so
+that few of them cover the board. F(6x6, 3x3) was measured to be 20 % faster on Taugo 16, 5 % on Vadus 9, and slower on Taugo 8,
+where its weights leave the cache. The arithmetic is in float32, and the order of the operations on one position does not depend
+on the other positions of its batch: each position has the same output in any batch.
 """
 
 from __future__ import annotations
@@ -26,8 +27,6 @@ from stoneworks.models.architecture import Architecture, ResidualConfig
 
 #: Number of floats of a vector: channels are padded to a multiple of it.
 LANES = 16
-#: Rows and columns of the product that are accumulated in registers.
-_ROWS = 6
 #: Cells of an output tile and of an input tile in a row, and products per tile.
 _TILE, _WINDOW, _PRODUCTS = 4, 6, 36
 #: Positions are evaluated in chunks of about this number of tiles, whose intermediate results fit in the cache.
@@ -94,23 +93,23 @@ def _scaled(builder: Any, factor: float, vector: Any, addend: Any) -> Any:
     return _multiply_add(builder, constant, vector, addend)
 
 
-def _product(lanes: int) -> Any:
+def _product(num_rows: int, lanes: int) -> Any:
     @intrinsic
     def product(typing: Any, a: Any, b: Any, c: Any, depth: Any, columns: Any) -> Any:
-        """Write ``_ROWS`` rows and ``lanes`` columns of a matrix product: c = a b, with ``depth`` columns of a."""
+        """Write ``num_rows`` rows and ``lanes`` columns of a matrix product: c = a b, with ``depth`` columns of a."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             a, b, c, depth, columns = arguments
             zero = ir.Constant(ir.VectorType(_FLOAT, lanes), None)
-            sums = [cgutils.alloca_once_value(builder, zero) for _ in range(_ROWS)]
-            rows = _every(builder, a, depth, _ROWS)
+            sums = [cgutils.alloca_once_value(builder, zero) for _ in range(num_rows)]
+            rows = _every(builder, a, depth, num_rows)
             with cgutils.for_range(builder, depth) as loop:
                 weights = _load(builder, builder.gep(b, [builder.mul(loop.index, columns)], inbounds=True), lanes)
                 for row, total in zip(rows, sums, strict=True):
                     factor = builder.load(builder.gep(row, [loop.index], inbounds=True))
                     factors = _repeated(builder, factor, lanes)
                     builder.store(_multiply_add(builder, factors, weights, builder.load(total)), total)
-            for place, total in zip(_every(builder, c, columns, _ROWS), sums, strict=True):
+            for place, total in zip(_every(builder, c, columns, num_rows), sums, strict=True):
                 _store(builder, builder.load(total), place)
             return context.get_dummy_value()
 
@@ -119,7 +118,8 @@ def _product(lanes: int) -> Any:
     return product
 
 
-_product_of_one, _product_of_two = _product(LANES), _product(2 * LANES)
+_six_rows, _four_rows, _two_rows, _one_row = (_product(rows, 2 * LANES) for rows in (6, 4, 2, 1))
+_six_short_rows, _short_row = _product(6, LANES), _product(1, LANES)
 
 
 def _transform_input(builder: Any, d: _Vectors) -> _Vectors:
@@ -223,16 +223,18 @@ _output_tile_alone, _output_tile_added = _output_tile(False), _output_tile(True)
 class Chunk(NamedTuple):
     """A chunk of positions, with what its convolutions share.
 
+    The cells of a position are stored in rows of ``row_step``, with a border of at least one cell around all of its tiles.
+
     Attributes:
-        grid: number of rows and columns of tiles.
-        tiles: number of the position and of the tile, for each tile with a cell on the board.
-        mask: ``[positions, rows, columns]``, 1 on the board.
-        inputs: work buffer ``[36, tiles, channels]``, with room for a multiple of ``_ROWS`` tiles.
+        row_step: number of stored cells in a row.
+        tiles: number of the position and of the first stored cell of the input, for each tile.
+        mask: ``[stored cells]``, 1 on the board.
+        inputs: work buffer ``[36, tiles, channels]``.
         outputs: likewise.
         pooled: ``[positions, 2, channels]``, output: the sum and the maximum of each channel over each position.
     """
 
-    grid: Int64s
+    row_step: int
     tiles: Int64s
     mask: Float32s
     inputs: Float32s
@@ -244,18 +246,32 @@ class Chunk(NamedTuple):
 def multiply(a: Float32s, b: Float32s, c: Float32s, rows: int, depth: int, columns: int) -> None:
     """Write the matrix product c = a b, with ``columns`` a multiple of ``LANES``.
 
-    The matrices are ``a[rows, depth]``, ``b[depth, columns]`` and ``c[rows, columns]``; ``a`` and ``c`` must have room for a
-    multiple of ``_ROWS`` rows.
+    The matrices are ``a[rows, depth]``, ``b[depth, columns]`` and ``c[rows, columns]``.
     """
     for column in range(0, columns - LANES, 2 * LANES):
-        for row in range(0, rows, _ROWS):
-            place = _at(c, row * columns + column)
-            _product_of_two(_at(a, row * depth), _at(b, column), place, depth, columns)
+        row = 0
+        while row < rows:
+            first, weights, place = _at(a, row * depth), _at(b, column), _at(c, row * columns + column)
+            if row + 6 <= rows:
+                _six_rows(first, weights, place, depth, columns)
+                row += 6
+            elif row + 4 <= rows:
+                _four_rows(first, weights, place, depth, columns)
+                row += 4
+            elif row + 2 <= rows:
+                _two_rows(first, weights, place, depth, columns)
+                row += 2
+            else:
+                _one_row(first, weights, place, depth, columns)
+                row += 1
     if columns % (2 * LANES):
         column = columns - LANES
-        for row in range(0, rows, _ROWS):
+        for row in range(0, rows - 5, 6):
             place = _at(c, row * columns + column)
-            _product_of_one(_at(a, row * depth), _at(b, column), place, depth, columns)
+            _six_short_rows(_at(a, row * depth), _at(b, column), place, depth, columns)
+        for row in range(rows // 6 * 6, rows):
+            place = _at(c, row * columns + column)
+            _short_row(_at(a, row * depth), _at(b, column), place, depth, columns)
 
 
 @kernel
@@ -281,35 +297,29 @@ def convolve(
 
     Args:
         chunk: the chunk.
-        x: ``[positions, rows + 2, columns + 2, depth]``, with a border of 0.
-        y: ``[positions, rows + 2, columns + 2, channels]``, likewise.
+        x: ``[stored cells, depth]``, 0 off the board.
+        y: ``[stored cells, channels]``, likewise.
         depth: number of input channels.
         channels: number of output channels.
         weights: the transformed weights ``[36, depth, channels]``.
         bias: ``[positions, channels]``.
         adds: whether ``y`` is added.
     """
-    grid, tiles, mask, inputs, outputs, pooled = chunk
+    row_step, tiles, mask, inputs, outputs, pooled = chunk
     num_tiles = tiles.shape[0] // 2
-    width = _TILE * grid[1]
-    row_step, num_cells = width + 2, (_TILE * grid[0] + 2) * (width + 2)
-    room = (num_tiles + _ROWS - 1) // _ROWS * _ROWS
-    steps = room * channels, width, row_step * channels, channels
+    steps = num_tiles * channels, row_step, row_step * channels, channels
     pooled[:] = 0
     for tile in range(num_tiles):
-        position, place = tiles[2 * tile], tiles[2 * tile + 1]
-        corner = position * num_cells + place // grid[1] * _TILE * row_step + place % grid[1] * _TILE
+        corner = tiles[2 * tile + 1]
         for channel in range(0, depth, LANES):
             source, target = _at(x, corner * depth + channel), _at(inputs, tile * depth + channel)
-            _input_tile(source, row_step * depth, depth, target, room * depth)  # type: ignore[call-arg]
+            _input_tile(source, row_step * depth, depth, target, num_tiles * depth)  # type: ignore[call-arg]
     for number in range(_PRODUCTS):
-        a, b, c = number * room * depth, number * depth * channels, number * room * channels
+        a, b, c = number * num_tiles * depth, number * depth * channels, number * num_tiles * channels
         multiply(inputs[a:], weights[b:], outputs[c:], num_tiles, depth, channels)
     for tile in range(num_tiles):
-        position, place = tiles[2 * tile], tiles[2 * tile + 1]
-        row, column = place // grid[1] * _TILE, place % grid[1] * _TILE
-        corner = position * num_cells + (row + 1) * row_step + column + 1
-        masked = _at(mask, position * width * _TILE * grid[0] + row * width + column)
+        position, corner = tiles[2 * tile], tiles[2 * tile + 1] + row_step + 1
+        masked = _at(mask, corner)
         for channel in range(0, channels, LANES):
             source, target = _at(outputs, tile * channels + channel), _at(y, corner * channels + channel)
             of_bias = _at(bias, position * channels + channel)
@@ -322,50 +332,81 @@ def convolve(
 
 
 @kernel
+def num_rows(height: int) -> int:
+    """Return the number of stored rows of a position, which is enough wherever the first strip of tiles begins."""
+    return (height + 2 * _TILE - 2) // _TILE * _TILE + 2
+
+
+@kernel
+def cover(on_board: Float32s, height: int, width: int, row: int, tiles: Int64s) -> int:
+    """Cover the cells of a board by tiles, from ``row`` down; write the cell above and left of each one; return their number.
+
+    Within each strip of ``_TILE`` rows, the next tile begins at the first cell that is not covered; fewer tiles cannot cover it.
+    The cells are numbered by rows of ``width + _TILE + 1``.
+    """
+    num_tiles = 0
+    taken = np.empty(width, np.bool_)
+    for top in range(row, height, _TILE):
+        taken[:] = False
+        for inside in range(max(top, 0), min(top + _TILE, height)):
+            for column in range(width):
+                taken[column] |= on_board[inside * width + column] != 0
+        column = 0
+        while column < width:
+            if not taken[column]:
+                column += 1
+                continue
+            tiles[num_tiles] = (top - row) * (width + _TILE + 1) + column
+            num_tiles += 1
+            column += _TILE
+    return num_tiles
+
+
+@kernel
 def read_planes(
     planes: Float32Tables,
     shape: Int64s,
-    grid: Int64s,
     x: Float32s,
     mask: Float32s,
     tiles: Int64s,
     inverse_num_cells: Float32s,
+    corners: Int64s,
 ) -> int:
     """Copy the planes of a chunk of positions to ``x``, channels last; write masks and tiles; return the number of tiles.
 
     ``planes`` and ``shape`` are those of :func:`evaluate_network`, the others those of :func:`convolve` and :class:`Chunk`;
-    ``inverse_num_cells[positions]`` is an output.
+    ``inverse_num_cells[positions]`` and ``corners[positions]``, the first stored cell of each board, are outputs.
     """
     height, width, board_plane, depth = shape[0], shape[1], shape[2], shape[7]
-    mask_width = _TILE * grid[1]
-    row_step = mask_width + 2
+    row_step = width + _TILE + 1
+    num_cells = num_rows(height) * row_step
+    of_position = np.empty(num_cells, np.int64)
     num_tiles = 0
-    taken = np.empty(grid[0] * grid[1], np.bool_)
     x[:] = 0
     mask[:] = 0
     for position in range(planes.shape[0]):
-        of_position = planes[position]
-        first = position * (_TILE * grid[0] + 2) * row_step
-        first_mask = position * _TILE * grid[0] * mask_width
-        for plane in range(of_position.shape[0]):
+        board = planes[position, board_plane]
+        fewest, row = num_cells, 0
+        for first in range(1 - _TILE, 1):
+            number = cover(board, height, width, first, of_position)
+            if number < fewest:
+                fewest, row = number, first
+        cover(board, height, width, row, of_position)
+        for tile in range(fewest):
+            tiles[2 * num_tiles], tiles[2 * num_tiles + 1] = position, position * num_cells + of_position[tile]
+            num_tiles += 1
+        corner = position * num_cells + (1 - row) * row_step + 1
+        for plane in range(planes.shape[1]):
             for row in range(height):
-                at = (first + (row + 1) * row_step + 1) * depth + plane
+                at = (corner + row * row_step) * depth + plane
                 for column in range(width):
-                    x[at + column * depth] = of_position[plane, row * width + column]
-        taken[:] = False
+                    x[at + column * depth] = planes[position, plane, row * width + column]
         total = np.float32(0)
         for row in range(height):
             for column in range(width):
-                on_board = of_position[board_plane, row * width + column]
-                mask[first_mask + row * mask_width + column] = on_board
-                total += on_board
-                if on_board != 0:
-                    taken[row // _TILE * grid[1] + column // _TILE] = True
-        inverse_num_cells[position] = 1 / total
-        for tile in range(taken.shape[0]):
-            if taken[tile]:
-                tiles[2 * num_tiles], tiles[2 * num_tiles + 1] = position, tile
-                num_tiles += 1
+                mask[corner + row * row_step + column] = board[row * width + column]
+                total += board[row * width + column]
+        inverse_num_cells[position], corners[position] = 1 / total, corner
     return num_tiles
 
 
@@ -413,31 +454,29 @@ def evaluate_network(
     """
     channels, blocks, action_planes, global_actions, depth, hidden_width, num_outputs = shape[3:]
     height, width = shape[0], shape[1]
-    grid = (shape[:2] + _TILE - 1) // _TILE
-    num_tiles = grid[0] * grid[1]
-    num_cells = (_TILE * grid[0] + 2) * (_TILE * grid[1] + 2)
+    row_step = width + _TILE + 1
+    num_cells = num_rows(height) * row_step
+    num_tiles = num_rows(height) // _TILE * ((width + _TILE - 1) // _TILE)
     size = min(planes.shape[0], max(1, _CHUNK_TILES // num_tiles))
-    rows = (size + _ROWS - 1) // _ROWS * _ROWS
     tiles = np.empty(2 * size * num_tiles, np.int64)
-    mask = np.empty(size * _TILE * _TILE * num_tiles, np.float32)
-    inverse_num_cells = np.empty(size, np.float32)
+    mask = np.empty(size * num_cells, np.float32)
+    inverse_num_cells, corners = np.empty(size, np.float32), np.empty(size, np.int64)
     x = np.empty(size * num_cells * depth, np.float32)
-    room = (size * num_tiles + _ROWS) * _PRODUCTS
-    # Rows of products without a tile are computed too, which takes long if what they contain is subnormal.
-    work = np.zeros(room * max(depth, channels), np.float32), np.empty(room * channels, np.float32)
-    features = np.empty((size * num_cells + _ROWS) * channels, np.float32)
+    room = size * num_tiles * _PRODUCTS
+    work = np.empty(room * max(depth, channels), np.float32), np.empty(room * channels, np.float32)
+    features = np.empty(size * num_cells * channels, np.float32)
     inner = np.empty_like(features)
-    pooled = np.zeros(rows * 2 * channels, np.float32)
-    bias = np.zeros(rows * channels, np.float32)
+    pooled = np.zeros(size * 2 * channels, np.float32)
+    bias = np.zeros(size * channels, np.float32)
     policy_width = (action_planes + LANES - 1) // LANES * LANES
     output_width = (num_outputs + global_actions + LANES - 1) // LANES * LANES
-    cell_logits = np.empty((num_cells + _ROWS) * policy_width, np.float32)
-    hidden, outputs = np.zeros(rows * hidden_width, np.float32), np.zeros(rows * output_width, np.float32)
+    cell_logits = np.empty(width * policy_width, np.float32)
+    hidden, outputs = np.empty(size * hidden_width, np.float32), np.empty(size * output_width, np.float32)
     for start in range(0, planes.shape[0], size):
         of_chunk = slice(start, min(start + size, planes.shape[0]))
         number = of_chunk.stop - start
-        count = read_planes(planes[of_chunk], shape, grid, x, mask, tiles, inverse_num_cells)
-        chunk = Chunk(grid, tiles[: 2 * count], mask, work[0], work[1], pooled)
+        count = read_planes(planes[of_chunk], shape, x, mask, tiles, inverse_num_cells, corners)
+        chunk = Chunk(row_step, tiles[: 2 * count], mask, work[0], work[1], pooled)
         features[:] = 0
         inner[:] = 0
         at = linear(pooled, bias, weights, number, 0, channels, False)
@@ -451,14 +490,13 @@ def evaluate_network(
         average(pooled, number, channels, inverse_num_cells)
         cell_policy = weights[at:]
         for position in range(number):
-            of_position = features[position * num_cells * channels :]
-            linear(of_position, cell_logits, cell_policy, num_cells, channels, policy_width, False)
-            for plane in range(action_planes):
-                for row in range(height):
+            for row in range(height):
+                of_row = features[(corners[position] + row * row_step) * channels :]
+                linear(of_row, cell_logits, cell_policy, width, channels, policy_width, False)
+                for plane in range(action_planes):
+                    action = (plane * height + row) * width
                     for column in range(width):
-                        cell = (row + 1) * (_TILE * grid[1] + 2) + column + 1
-                        action = (plane * height + row) * width + column
-                        logits[start + position, action] = cell_logits[cell * policy_width + plane]
+                        logits[start + position, action + column] = cell_logits[column * policy_width + plane]
         at += (channels + 1) * policy_width
         at += linear(pooled, hidden, weights[at:], number, 2 * channels, hidden_width, True)
         linear(hidden, outputs, weights[at:], number, hidden_width, output_width, False)

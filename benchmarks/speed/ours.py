@@ -11,6 +11,7 @@ from benchmarks.speed.random_play import play_aec_at_random
 from benchmarks.speed.workload import Play, Workload
 from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.evaluation.match import random_opening
 from stoneworks.models.bots.loading import load_bot
 from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.search.gumbel import Gumbel
@@ -160,6 +161,31 @@ def moves(game_name: str, bot_name: str) -> Workload:
         return play
 
     return Workload(f"{bot_name} of {game_name}", prepare, requires=_requires(game_name))
+
+
+def single_game_simulations(game_name: str, bot_name: str, *, wall_clock: bool = False) -> Workload:
+    """Return the workload: simulations of a bot with a network at the tenth action of a random game, each search from scratch."""
+
+    def prepare() -> Play:
+        from stoneworks.models.bots.search_bot import SearchBot
+
+        game = load_measured_game(game_name)
+        bot = load_bot(bot_name, game, 0)
+        assert isinstance(bot, SearchBot)
+        state = random_opening(game, 9, np.random.default_rng(0))
+
+        def play(simulations: int) -> int:
+            done = 0
+            while done < simulations:
+                bot.restart()
+                bot.step(state)
+                done += bot.simulations
+            return done
+
+        return play
+
+    clock = time.perf_counter if wall_clock else time.process_time
+    return Workload(f"{bot_name} of {game_name}", prepare, requires=("torch",), clock=clock)
 
 
 def positions_of_random_games(game: Game) -> list[State]:

@@ -32,6 +32,10 @@ VADUS, SMALL_VADUS, LAIDO, TAUGO, TAIGO, TRUGO = GAMES
 HEX, HEX_WITH_SWAP = "hex(size=11,swap=False)", "hex(size=11,swap=True)"
 
 
+#: The boards on which an agent is measured in a single game.
+SEARCHED = {VADUS: "vadus", "taugo(size=8)": "taugo", TAUGO: "taugo", TAIGO: "taigo", TRUGO: "trugo"}
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Two workloads that do the same kind of work, or a single workload.
@@ -56,7 +60,7 @@ class Comparison:
 def all_comparisons(*, with_training: bool = True) -> list[Comparison]:
     """Return all comparisons. Workloads are loaded when they are measured, and shared between comparisons."""
     training = [*_self_play(), *_ppo()] if with_training else []
-    return [*_steps(), *_playouts(), *_searches(), *_players(), *training]
+    return [*_steps(), *_playouts(), *_searches(), *_single_games(), *_players(), *training]
 
 
 def _steps() -> Iterator[Comparison]:
@@ -104,6 +108,20 @@ def _searches() -> Iterator[Comparison]:
     for game in (HEX_WITH_SWAP, VADUS):
         gumbel = ours.network_search_simulations(game, NUM_SEARCHED_GAMES, NUM_SIMULATIONS)
         yield Comparison("Gumbel simulations, no network", gumbel, mctx)
+
+
+def _single_games() -> Iterator[Comparison]:
+    """Compare batches of the leaves of one game with one at a time, and two threads with one."""
+    for board, agent in SEARCHED.items():
+        one_at_a_time = ours.single_game_simulations(board, f"{agent}@256,batch=1")
+        for name in (f"{agent}@64", f"{agent}@256", f"{agent}@256,batch=8"):
+            batches = ours.single_game_simulations(board, name)
+            yield Comparison("simulations of a single game, with network", batches, one_at_a_time)
+        one, two = (
+            ours.single_game_simulations(board, f"{agent}@256,batch=8{threads}", wall_clock=True)
+            for threads in ("", ",threads=2")
+        )
+        yield Comparison("simulations of a single game, two threads", two, one, num_cores=2)
 
 
 def _players() -> Iterator[Comparison]:

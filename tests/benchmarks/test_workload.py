@@ -67,6 +67,7 @@ def test_workloads_take_turns_and_each_has_a_rate_per_round():
         ours.playout_actions("vadus(size=3)"),
         ours.mcts_simulations("vadus(size=3)", 30),
         ours.network_search_simulations("vadus(size=3)", 4, 8),
+        ours.single_game_simulations("vadus(size=3)", "vadus@32,batch=8"),
         ours.moves("vadus(size=3)", "greedy"),
     ],
     ids=lambda workload: workload.name,
