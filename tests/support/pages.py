@@ -21,6 +21,19 @@ def button(page: Page, name: str) -> Locator:
     return page.locator(f'[data-name="{name}"]')
 
 
+def delay_answers(page: Page, requests: str, milliseconds: int) -> None:
+    """Delay the answers to some requests of the page, so that its long poll is answered before them."""
+    page.context.add_init_script(
+        f"""const fetched = window.fetch;
+        window.fetch = async (address, ...given) => {{
+          const response = await fetched(address, ...given);
+          if (/({requests})$/.test(address)) await new Promise((resolve) => setTimeout(resolve, {milliseconds}));
+          return response;
+        }};"""
+    )
+    page.reload()
+
+
 def assert_fits(page: Page) -> None:
     """Check that the page does not scroll sideways."""
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{page.url} scrolls sideways"

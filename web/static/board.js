@@ -109,6 +109,7 @@ export class Board {
           "data-place": name,
           onclick: () => this.choose(name),
         },
+        s("title", {}, name),
         last && part(0) ? s("line", { class: "joint", x1: last[0], y1: last[1], x2: x, y2: y }) : null,
         s("circle", { class: `area${part(this.chosen.length)}`, cx: x, cy: y, r: radius }),
         s("circle", { class: "dot", cx: x, cy: y, r: 4.5 }),
@@ -136,7 +137,7 @@ export class Board {
       return;
     }
     const parts = items[0].parts ?? [];
-    const what = parts.length ? `${place} is the ${parts[0]}; now the ${parts[this.chosen.length]}` : `${place}: choose what follows`;
+    const what = parts.length ? `${place} is the ${parts[0]}; now the ${parts[this.chosen.length]}` : `${place}: choose one`;
     this.onChosen(`${what}, or click elsewhere`);
     this.render();
     if (complete.length) this.openMenu(place, complete);

@@ -87,6 +87,11 @@ export function actionLabel({ action }, position) {
   return action[0].toUpperCase() + action.slice(1);
 }
 
+/** Returns the actions of a turn as text: one that ends at once is a pass. */
+export function turnText(actions) {
+  return actions.join(" ") === "end" ? "pass" : actions.join(" ");
+}
+
 export function percent(value, digits = 0) {
   return value === null || value === undefined ? "–" : `${(100 * value).toFixed(digits)} %`;
 }

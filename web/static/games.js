@@ -53,7 +53,14 @@ export class GameChoice {
   choose(game) {
     this.game = game;
     this.controls = new Map();
-    const changed = () => this.changed(this.text());
+    const boards = new Map();
+    const changed = () => {
+      const given = this.values();
+      for (const [board, values] of boards) {
+        board.setAttribute("aria-pressed", String(Object.entries(values).every(([name, value]) => given[name] === value)));
+      }
+      return this.changed(this.text());
+    };
     const fields = game.options.map((option) => {
       const name = option.name.replaceAll("_", " ");
       if (typeof option.default === "boolean") {
@@ -80,14 +87,15 @@ export class GameChoice {
     });
     const main = fields.filter(([option]) => option.shown).map(([, field]) => field);
     const more = fields.filter(([option]) => !option.shown).map(([, field]) => field);
-    const boards = Object.entries(game.boards ?? {}).map(([name, values]) =>
-      button(name, () => {
+    for (const [name, values] of Object.entries(game.boards ?? {})) {
+      const choose = () => {
         for (const [option, input] of this.controls) if (option.name in values) input.value = values[option.name];
         changed();
-      }),
-    );
+      };
+      boards.set(button(name, choose), values);
+    }
     this.options.replaceChildren(
-      boards.length ? h("div", { class: "row boards", role: "group", "aria-label": "Boards" }, boards) : "",
+      boards.size ? h("div", { class: "row boards", role: "group", "aria-label": "Boards" }, ...boards.keys()) : "",
       ...main,
       ...(more.length ? [h("details", {}, h("summary", {}, "More options"), h("div", { class: "options" }, more))] : []),
     );
@@ -101,5 +109,5 @@ export function howToPlay(game) {
   const rules = h("ul", { class: "rules" }, game.summary.map((text) => h("li", {}, text)));
   const lessons = game.lessons.length ? h("a", { href: `/learn/${game.name}` }, `Learn ${game.title} in ${game.lessons.length} steps`) : "";
   const illustrated = game.illustrated ? h("p", {}, h("a", { href: `/rules/${game.name}` }, `Illustrated rules of ${game.title}`)) : "";
-  return h("div", {}, lessons, illustrated, h("details", {}, h("summary", {}, `How to play ${game.title}`), rules));
+  return h("div", { class: "how-to-play" }, lessons, illustrated, h("details", {}, h("summary", {}, `How to play ${game.title}`), rules));
 }

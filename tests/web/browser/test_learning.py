@@ -72,7 +72,19 @@ def test_a_wrong_answer_is_told_and_not_played(visit: OpenPage) -> None:
         page.get_by_role("button", name="Skip").click()
     hit(page, "c2").click()
     expect(page.locator(".learn .status")).to_have_text("Legal, but not what this step asks for: c2.")
+    expect(page.locator(".hit.hinted")).to_have_attribute("data-place", "c3")
     hit(page, "c3").click()
+    expect(page.locator(".learn .status")).to_have_text("Done.")
+
+
+def test_a_step_shows_what_it_asks_for(visit_on_screens: OpenPage) -> None:
+    page = visit_on_screens("/learn/trugo")
+    for _ in range(3):
+        page.get_by_role("button", name="Skip").click()
+    for place in ("c4v", "d4v"):
+        page.get_by_role("button", name="Show me").or_(page.locator(".hit.hinted")).first.click()
+        expect(page.locator(".hit.hinted")).to_have_attribute("data-place", place)
+    page.locator(".hit.hinted").click()
     expect(page.locator(".learn .status")).to_have_text("Done.")
 
 
@@ -80,6 +92,7 @@ def test_boards_and_opponents_have_names(visit: OpenPage) -> None:
     page = visit()
     page.get_by_role("radio", name="Trugo").check(force=True)
     page.get_by_role("group", name="Boards").get_by_role("button", name="quick").click()
+    expect(page.get_by_role("button", name="quick")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_label("tiles, from 1")).to_have_value("12")
     expect(page.get_by_label("radius, 1 to 90")).to_have_value("4")
     page.get_by_role("radio", name="Vadus").check(force=True)

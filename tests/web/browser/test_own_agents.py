@@ -46,6 +46,22 @@ def test_the_agent_of_a_run_plays_and_analyzes_by_one_click(
     expect(page.locator(".agent h2").first).to_have_text(f"{runs}/first/checkpoint@64")
 
 
+def test_charts_of_one_value_have_a_scale(open_page: OpenPage, start_server: Any, tmp_path: Path) -> None:
+    for name, number in (("one", 1), ("many", 3)):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        rows = [{"positions": 1000 * (n + 1), "loss": 3.0} for n in range(number)]
+        (tmp_path / "runs" / name / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    server = start_server(str(tmp_path / "runs"))
+    for name in ("one", "many"):
+        page = open_page(f"{server.url}/watch?source=0%2F{name}")
+        chart = page.locator("figure", has_text="loss")
+        expect(chart.locator(".legend")).to_have_text("3")
+        across = chart.locator('text[text-anchor="middle"]').all_text_contents()
+        assert len(across) == len(set(across)), across
+        for number in chart.locator('text[text-anchor="end"]').all_text_contents():
+            assert 2.5 < float(number) < 3.5
+
+
 def test_a_hint_names_its_player(visit_on_screens: OpenPage, post: Callable[..., Any]) -> None:
     game = post("games", game="taugo(size=3)", players=[None, None])
     page = visit_on_screens(f"/play/{game['id']}")
@@ -53,6 +69,17 @@ def test_a_hint_names_its_player(visit_on_screens: OpenPage, post: Callable[...,
     # Without a ladder of this board it is the shipped agent, with a budget that takes a fraction of a second.
     expect(page.locator(".status")).to_contain_text("Hint of taugo@64: ")
     expect(page.locator(".hit.hinted")).to_have_count(1)
+
+
+def test_a_pass_is_called_so_and_hinted_as_a_button(visit_on_screens: OpenPage, post: Callable[..., Any]) -> None:
+    game = post("games", game="laido(size=3)", players=[None, None], actions=["c3", "b3", "pass"])
+    page = visit_on_screens(f"/play/{game['id']}")
+    button(page, "hint").click()
+    expect(page.locator(".status")).to_have_text("Hint of laido@64: pass")
+    expect(button(page, "pass")).to_have_class("primary")
+    game = post("games", game="taugo(size=3)", players=[None, None], actions=["c3", "end"])
+    page = visit_on_screens(f"/play/{game['id']}")
+    expect(page.locator(".moves > li")).to_have_text(["Black: c3", "White: pass"])
 
 
 def test_the_heat_map_shows_visits_by_default(visit_on_screens: OpenPage, post: Callable[..., Any]) -> None:

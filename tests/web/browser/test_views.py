@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from pages import OpenPage, assert_accessible, assert_fits, hit
+from pages import OpenPage, assert_accessible, assert_fits, delay_answers, hit
 from stoneworks import load_game
 from stoneworks.evaluation.arena import play_arena
 from stoneworks.evaluation.records import GameRecord, write_records
@@ -131,6 +131,21 @@ def test_a_bad_move_leaves_the_form_and_capitals_are_read(visit: OpenPage) -> No
     moves.fill("1. E5 2. f2 g1")
     moves.press("Enter")
     expect(page.locator(".turn-head")).to_have_text(["1.Black: e5", "2.White: f2"])
+
+
+def test_places_that_are_clicked_fast_are_one_line(visit: OpenPage) -> None:
+    page = visit("/analyze?game=vadus(size=5)&moves=e5")
+    page.get_by_label("Analyze every position").uncheck()
+    delay_answers(page, "position", 300)
+    for place in ("a5", "b5", "a5"):
+        hit(page, place).dispatch_event("click")
+    expect(page.locator(".tree .move")).to_have_text(["e5", "a5", "b5"])
+    expect(page.locator(".move[aria-current]")).to_have_text("b5")
+    expect(page.locator(".variation")).to_have_count(0)
+
+
+def test_an_unknown_address_is_told_on_a_page(visit: OpenPage) -> None:
+    expect(visit("/nowhere", expects_errors=True).locator(".error")).to_have_text("There is no such page.")
 
 
 def test_moves_are_grouped_by_turn_and_records_open_on_the_board(visit: OpenPage, watched: Path) -> None:

@@ -62,6 +62,21 @@ def test_the_turn_and_what_is_left_are_in_view(open_game: OpenPage) -> None:
     expect(page.locator(".supplies")).to_be_in_viewport()
 
 
+def test_the_board_keeps_its_place_during_a_turn(open_game: OpenPage) -> None:
+    page = open_game("taigo(radius=3)")
+
+    def top() -> float:
+        return float(page.locator(".board").evaluate("board => board.getBoundingClientRect().top + scrollY"))
+
+    before = top()
+    for place in ("d3", "e3"):
+        hit(page, place).click()
+        expect(status(page)).not_to_contain_text("to move")
+        assert top() == before
+    expect(page.locator('[data-name="commit"]')).to_be_visible()
+    assert top() == before
+
+
 def test_an_ending_is_explained_to_the_loser_and_its_stones_are_marked(open_game: OpenPage) -> None:
     page = open_game("vadus(size=4)", "d4 a4 a5 pass pass", (None, "greedy"))
     expect(status(page)).to_have_text(
@@ -141,6 +156,7 @@ def test_the_rotations_of_a_tile_have_words_and_confirm_is_above_the_board(open_
     page.evaluate("window.scrollTo(0, 200)")
     confirm = page.locator(".state").get_by_role("button", name="Confirm", exact=True)
     expect(confirm).to_be_in_viewport(ratio=1)
+    expect(page.locator(".player.active")).to_contain_text("White")
     confirm.click()
     expect(status(page)).to_have_text("Blue to move: lay a tile")
     assert_fits(page)

@@ -5,7 +5,7 @@ import { Board } from "../board.js";
 import { BotChoice } from "../bots.js";
 import { lineChart } from "../charts.js";
 import { judgedTurns, report } from "../report.js";
-import { actionLabel, announce, button, h, keyList, labeled, numberCell, percent, resultText, signed, sleep, swatch, tableHead, tableRow, toast } from "../dom.js";
+import { actionLabel, announce, button, h, inTurn, keyList, labeled, numberCell, percent, resultText, signed, sleep, swatch, tableHead, tableRow, toast } from "../dom.js";
 import { GameChoice } from "../games.js";
 import { importButton } from "../import.js";
 
@@ -230,6 +230,7 @@ class AnalysisPage {
   build() {
     const { tree } = this;
     document.title = `Analysis of ${tree.game} – Stoneworks`;
+    this.play = inTurn((actions) => this.playNow(actions));
     this.board = new Board((action, then = []) => this.play([action, ...then]), { onMiss: (click) => this.explain(click) });
     this.share = h("div", { class: "share" });
     this.shareText = h("span", { class: "share-text" });
@@ -397,12 +398,21 @@ class AnalysisPage {
     this.showAddress();
     this.showTools();
     await this.showBoard();
+    if (this.tree.cursor !== node) return;
     this.curveDone = this.updateCurve();
     this.think();
   }
 
-  async play(actions) {
+  /** Waits until the board shows the position at the cursor. */
+  async settle() {
+    while (this.shownNode !== this.tree.cursor) await this.showBoard();
+  }
+
+  /** Plays actions at the cursor; those that were clicked before its position was shown count if they are legal in it. */
+  async playNow(actions) {
     const { tree } = this;
+    await this.settle();
+    if (![...this.position.legal, ...this.position.buttons].some(({ action }) => action === actions[0])) return null;
     const known = actions.reduce((node, action) => (node === null ? null : (tree.children(node).find((child) => child.action === action)?.id ?? null)), tree.cursor);
     if (known !== null) return this.goTo(known);
     let node;
@@ -495,6 +505,7 @@ class AnalysisPage {
 
   /** Starts a game from the position for the player to move, against the chosen opponent. */
   async playFromHere() {
+    await this.settle();
     const { tree, position, opponent } = this;
     if (opponent.isPending) return opponent.name.focus();
     const players = position.player === 0 ? [null, opponent.value] : [opponent.value, null];
@@ -535,10 +546,14 @@ class AnalysisPage {
     this.legend.textContent = shown && `Numbers on the board: ${shown}`;
     this.board.element.classList.toggle("quiet", Boolean(this.shownLine || fields.heat));
     const asked = JSON.stringify(fields);
-    if (asked === this.shownFields) return;
+    if (asked === this.shownFields) {
+      this.shownNode = node;
+      return;
+    }
     const position = await post("position", fields, this.signal);
     if (tree.cursor !== node) return;
     this.shownFields = asked;
+    this.shownNode = node;
     this.position = position;
     this.board.show(position, { label: `Board of ${tree.game} after ${fields.actions.length} actions` });
     this.board.element.dataset.node = node;

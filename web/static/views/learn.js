@@ -2,7 +2,7 @@
 
 import { ApiError, botsFor, get, info, post } from "../api.js";
 import { Board } from "../board.js";
-import { actionLabel, announce, button, h, parseSvg } from "../dom.js";
+import { actionLabel, announce, button, h, inTurn, parseSvg } from "../dom.js";
 import { howToPlay } from "../games.js";
 
 export async function showLessons(view, { id, signal, go }) {
@@ -40,6 +40,7 @@ class Lessons {
     this.game = game;
     this.signal = signal;
     this.go = go;
+    this.play = inTurn((actions) => this.playNow(actions));
     this.board = new Board((action, then = []) => this.play([action, ...then]), {
       onChosen: (text) => {
         this.status.textContent = text || this.words;
@@ -68,6 +69,7 @@ class Lessons {
     this.text.textContent = this.lesson.text;
     this.answer.textContent = "";
     this.learner = null;
+    this.marks = false;
     await this.show();
     announce(`${this.heading.textContent}: ${this.lesson.text}`);
   }
@@ -81,16 +83,18 @@ class Lessons {
     const color = position.colors[position.player];
     this.words = position.outcome ? "The game is over" : `${color} to move: ${position.turn}${position.supplies && `; ${position.supplies}`}`;
     this.status.textContent = this.words;
-    this.board.show(this.position, { label: `Board of step ${this.at + 1}` });
+    const wanted = lesson.answers[played.length] ?? [];
+    this.board.show(this.position, { hint: this.marks ? wanted : [], label: `Board of step ${this.at + 1}` });
     this.element.dataset.played = played.length;
     if (this.done) this.tell(position.outcome ? `Done. ${this.result(position)}` : "Done.");
     this.actions.replaceChildren(
-      ...(this.done ? [] : position.buttons).map((item) => button(actionLabel(item, position), () => this.play([item.action]), { "data-action": item.action })),
+      ...(this.done ? [] : position.buttons).map((item) => button(actionLabel(item, position), () => this.play([item.action]), { "data-action": item.action, class: this.marks && wanted.includes(item.action) ? "primary" : "" })),
     );
     const isLast = this.at === this.game.lessons.length - 1;
     this.buttons.replaceChildren(
       button("Back", () => this.start(this.at - 1), { disabled: this.at === 0 }),
       button("Again", () => this.start(this.at), { disabled: !played.length }),
+      this.done || !wanted.length ? "" : button("Show me", () => this.mark(), { disabled: this.marks }),
       isLast
         ? button("Play a first game", () => this.playGame(), { class: "primary", "data-name": "next" })
         : button(this.done ? "Next" : "Skip", () => this.start(this.at + 1), { class: this.done ? "primary" : "", "data-name": "next" }),
@@ -107,17 +111,26 @@ class Lessons {
     this.answer.textContent = text;
   }
 
-  async play(actions) {
+  async playNow(actions) {
+    if (this.done || ![...this.position.legal, ...this.position.buttons].some(({ action }) => action === actions[0])) return;
     for (const action of actions) {
       const wanted = this.lesson.answers[this.played.length];
       if (!this.done && wanted?.length && !wanted.includes(action)) {
         this.tell(`Legal, but not what this step asks for: ${action}.`);
+        this.marks = true;
         break;
       }
       this.played.push(action);
       this.tell("");
     }
     await this.show();
+  }
+
+  /** Marks on the board what the step asks for. */
+  async mark() {
+    this.marks = true;
+    await this.show();
+    this.board.focus();
   }
 
   async explain(click) {

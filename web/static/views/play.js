@@ -3,7 +3,7 @@
 import { botNamed, botsFor, get, info, isAbort, post } from "../api.js";
 import { Board } from "../board.js";
 import { BotChoice } from "../bots.js";
-import { actionLabel, announce, button, h, inTurn, keyList, labeled, resultText, sleep, swatch, toast } from "../dom.js";
+import { actionLabel, announce, button, h, inTurn, keyList, labeled, resultText, sleep, swatch, toast, turnText } from "../dom.js";
 import { howToPlay } from "../games.js";
 
 export async function showGame(view, { id, signal, go }) {
@@ -162,10 +162,11 @@ class GamePage {
   showPlayers() {
     const { game } = this;
     const { position } = game;
+    const mover = game.complete_turn ? game.turns.at(-1)[0] : position.player;
     this.players.replaceChildren(
       ...[0, 1].map((player) => {
         const rating = this.ratings.get(game.players[player]);
-        const active = !game.result && position.player === player;
+        const active = !game.result && mover === player;
         return h(
           "div",
           { class: `player${active ? " active" : ""}`, "aria-current": active ? "true" : undefined },
@@ -201,7 +202,7 @@ class GamePage {
     if (this.status.textContent !== text) this.status.textContent = text;
     const last = this.game.turns.at(-1);
     if (before && last && before.turns.length !== this.game.turns.length && !this.isPerson(last[0])) {
-      announce(`${this.name(last[0])} plays ${last[1].join(" ")}. ${text}`);
+      announce(`${this.name(last[0])} plays ${turnText(last[1])}. ${text}`);
     } else if (before && text !== before.text) {
       announce(text);
     }
@@ -224,7 +225,11 @@ class GamePage {
         game.complete_turn ? button("Confirm", () => this.send("commit"), { class: "primary", "data-name": "commit" }) : null,
         inTurn ? button("Take back", () => this.send("take-back"), { "data-name": "take-back" }) : null,
         ...(personToMove && !looking ? position.buttons : []).map((item) =>
-          button(actionLabel(item, position), () => this.pressed(item.action), { "data-action": item.action, "data-name": item.action }),
+          button(actionLabel(item, position), () => this.pressed(item.action), {
+            "data-action": item.action,
+            "data-name": item.action,
+            class: this.hint[0] === item.action ? "primary" : "",
+          }),
         ),
         this.thinking ? button("Stop", () => this.pause(), { "data-name": "stop" }) : null,
         game.bot_to_move && !this.thinking && this.paused ? button("Let the bot move", () => this.resume(), { class: "primary", "data-name": "resume" }) : null,
@@ -254,7 +259,7 @@ class GamePage {
         "li",
         { class: index === game.turns.length - 1 && game.current !== game.committed ? "pending" : "" },
         button(
-          [...swatch(color), actions.join(" ")],
+          [...swatch(color), turnText(actions)],
           () => this.look(index + 1),
           { class: "move", title: "Look at this position", "aria-current": this.shownTurn === index + 1 ? "true" : undefined },
         ),
@@ -370,8 +375,9 @@ class GamePage {
     if (this.game.current !== node) return;
     this.hint = hint.actions;
     this.showBoard();
+    this.showButtons();
     this.board.element.querySelector(".hinted")?.scrollIntoView?.({ block: "nearest" });
-    this.status.textContent = `Hint of ${hint.bot}: ${hint.actions.join(" ")}`;
+    this.status.textContent = `Hint of ${hint.bot}: ${turnText(hint.actions)}`;
     announce(this.status.textContent);
   }
 

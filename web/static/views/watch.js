@@ -258,12 +258,16 @@ async function showRecords(part, context) {
   const filters = {};
   let first = 0;
   let shown = null;
+  let asked = 0;
   const summary = h("p", { class: "faint" });
   const listed = h("div", {});
   const form = h("form", { class: "row filters", onsubmit: (event) => event.preventDefault(), "aria-label": "Filters" });
   const replay = h("div", {});
   const look = async () => {
+    asked += 1;
+    const own = asked;
     const answer = await get("watch/records", { source: source.id, first, count: PAGE, ...filters }, signal);
+    if (own !== asked) return answer;
     const facts = [answer.total === answer.all ? `${answer.all} games` : `${answer.total} of ${answer.all} games`];
     if (answer.mean_length !== null) facts.push(`${answer.mean_length.toFixed(1)} actions on average`);
     if (answer.first_player_score !== null) facts.push(`score of player 0: ${percent(answer.first_player_score, 1)}`);
