@@ -339,10 +339,16 @@ def num_rows(height: int) -> int:
 
 @kernel
 def cover(on_board: Float32s, height: int, width: int, row: int, tiles: Int64s) -> int:
-    """Cover the cells of a board by tiles, from ``row`` down; write the cell above and left of each one; return their number.
+    """Cover the cells of a board by tiles, write the cell above and left of each one, and return their number.
 
     Within each strip of ``_TILE`` rows, the next tile begins at the first cell that is not covered; fewer tiles cannot cover it.
-    The cells are numbered by rows of ``width + _TILE + 1``.
+
+    Args:
+        on_board: ``[height * width]``, not 0 on the board.
+        height: number of rows of the board.
+        width: number of columns.
+        row: the first row of the first strip, at most 0.
+        tiles: output, with room for all tiles; cells are numbered by rows of ``width + _TILE + 1``.
     """
     num_tiles = 0
     taken = np.empty(width, np.bool_)

@@ -182,10 +182,8 @@ class NetworkSearch:
         self.policy = policy
         self.discount = float(settings.discount)
         self.guide_weight = float(settings.guide_weight)
-        self.num_leaves_guided = 0
-        self.network_seconds = 0.0
-        self.search_seconds = 0.0
-        self.num_simulations_done = 0
+        self.num_leaves_guided = self.num_simulations_done = 0
+        self.network_seconds = self.search_seconds = 0.0
         self._game = game
         self._guide = settings.guide
         self._solve = bool(settings.solve)
