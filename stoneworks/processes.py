@@ -39,11 +39,13 @@ def process_pool(number: int, initializer: Callable[..., None], *arguments: Any)
     """
     pool = ProcessPoolExecutor(number, multiprocessing.get_context("spawn"), initializer, arguments)
     with interrupts_blocked():
-        pool.submit(int)  # starts all processes
-    processes = list(pool._processes.values())  # Python 3.14 has pool.terminate_workers()
+        for _ in range(number):  # each job starts a process unless one is idle
+            pool.submit(int)
     try:
         yield pool
     finally:
+        # All of them: one that is ended while it waits for a job keeps the lock for which the others wait.
+        processes = list(pool._processes.values())  # Python 3.14 has pool.terminate_workers()
         for process in processes:
             process.terminate()
         for process in processes:
