@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +16,7 @@ from stoneworks.evaluation import (
     rate_against,
     rate_players,
 )
-from stoneworks.evaluation.match import MatchResult
 from stoneworks.evaluation.ratings import ELO_PER_UNIT, expected_score
-from tools.final_matches import MatchSummary, rate_summaries
 
 choix = pytest.importorskip("choix")
 
@@ -225,29 +221,3 @@ def test_new_players_need_games_against_rated_ones() -> None:
         rate_against(fixed_ratings(), "new", [pairing("new", "x", (1, 0))])
     with pytest.raises(RatingError, match=r"first player of a pairing must be .*got 'b'"):
         rate_against(fixed_ratings(), "new", [pairing("b", "new", (1, 0))])
-
-
-def test_stored_summaries_give_the_rating_of_their_match() -> None:
-    generator = np.random.default_rng(5)
-    scores = generator.choice([0, 0.5, 1], (60, 2), p=[0.3, 0.2, 0.5])
-    match = MatchResult("vadus(size=2)", ("new", "b"), scores, ())
-    summary = MatchSummary(player="new", opponent="b", by_seat=match.by_seat, by_pair=match.by_pair.tolist())
-    of_nobody = MatchSummary(player="new", opponent="nobody", by_seat=((1, 0, 0), (1, 0, 0)))
-    ratings = fixed_ratings()
-    expected = rate_against(ratings, "new", [match])
-    assert match.by_pair.sum() == 60
-    assert match.by_pair.sum(axis=1).tolist() == list(match.by_seat[0])
-    assert match.by_pair.sum(axis=0).tolist() == list(match.by_seat[1])
-    assert rate_summaries(ratings, [summary, of_nobody]) == {"new": pytest.approx(expected)}
-    elo, error = rate_summaries(ratings, [summary.replace(by_pair=None)])["new"]
-    assert elo == pytest.approx(expected[0])
-    assert error > expected[1], "without the pairs, the error is an upper bound"
-
-
-def test_the_matches_of_shipped_agents_are_read(repository: Path) -> None:
-    files = sorted((repository / "models" / "checkpoints").glob("*/matches.json"))
-    assert files
-    for file in files:
-        stored = json.loads(file.read_text(encoding="utf-8"))
-        for row in (row for part in (stored, *stored["other_games"]) for row in part["matches"]):
-            assert MatchSummary.parse(row, str(file)).scores().shape == (sum(row["by_seat"][0]), 2)

@@ -7,13 +7,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("torch")
 
 from processes import Run
 from stoneworks.envs.rules import Game, load_game
-from stoneworks.evaluation import workers
+from stoneworks.evaluation import Ratings, rate_against, workers
 from stoneworks.evaluation.match import MatchResult, play_match, wilson_interval
 from stoneworks.models import Bot, UnknownBotError, load_bot, shipped
 from stoneworks.models.bots import search_bot
@@ -24,7 +25,7 @@ from stoneworks.training.runs.run_folder import runs_before
 from tiny_runs import change_checkpoint
 from tools import final_matches, shipping
 from tools.checkpoint_tables import page_with_tables, shipped_tables
-from tools.final_matches import GAMES_FOLDER, FinalMatches
+from tools.final_matches import GAMES_FOLDER, FinalMatches, MatchSummary, rate_summaries
 from tools.shipping import app, ship
 
 GAME = load_game("vadus(size=2)")
@@ -318,3 +319,29 @@ def test_the_training_reference_explains_every_figure(repository: Path) -> None:
     for group, names in METRICS.items():
         assert f"`{group}`" in text
         assert set(names) <= told
+
+
+def test_stored_summaries_give_the_rating_of_their_match() -> None:
+    generator = np.random.default_rng(5)
+    scores = generator.choice([0, 0.5, 1], (60, 2), p=[0.3, 0.2, 0.5])
+    match = MatchResult("vadus(size=2)", ("new", "b"), scores, ())
+    summary = MatchSummary(player="new", opponent="b", by_seat=match.by_seat, by_pair=match.by_pair.tolist())
+    of_nobody = MatchSummary(player="new", opponent="nobody", by_seat=((1, 0, 0), (1, 0, 0)))
+    ratings = Ratings(("random", "b", "c"), "random", np.array([0.0, 300.0, 600.0]), 40.0, np.zeros((4, 4)))
+    expected = rate_against(ratings, "new", [match])
+    assert match.by_pair.sum() == 60
+    assert match.by_pair.sum(axis=1).tolist() == list(match.by_seat[0])
+    assert match.by_pair.sum(axis=0).tolist() == list(match.by_seat[1])
+    assert rate_summaries(ratings, [summary, of_nobody]) == {"new": pytest.approx(expected)}
+    elo, error = rate_summaries(ratings, [summary.replace(by_pair=None)])["new"]
+    assert elo == pytest.approx(expected[0])
+    assert error > expected[1], "without the pairs, the error is an upper bound"
+
+
+def test_the_matches_of_shipped_agents_are_read(repository: Path) -> None:
+    files = sorted((repository / "models" / "checkpoints").glob("*/matches.json"))
+    assert files
+    for file in files:
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        for row in (row for part in (stored, *stored["other_games"]) for row in part["matches"]):
+            assert MatchSummary.parse(row, str(file)).scores().shape == (sum(row["by_seat"][0]), 2)
