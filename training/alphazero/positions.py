@@ -116,17 +116,12 @@ class TrainingBatch:
 
 
 class BatchMaker:
-    """Converts positions to tensors, with a random symmetry of the game per position as data augmentation.
-
-    Attributes:
-        discount: discount of the game result per action to the end of the game.
-    """
+    """Converts positions to tensors, with a random symmetry of the game per position as data augmentation."""
 
     def __init__(
         self,
         game: Game,
         search_value_share: float = 0.0,
-        discount: float = 1.0,
         *,
         features: bool = False,
         final_boards: bool = False,
@@ -136,13 +131,11 @@ class BatchMaker:
         Args:
             game: the game.
             search_value_share: weight of the search value in the value target; the rest is the game result.
-            discount: its initial discount.
             features: whether the network sees the features of the game.
             final_boards: whether batches have the final boards; the game must have them.
         """
         self._inputs = NetworkInputs(game, features)
         self._search_value_share = search_value_share
-        self.discount = discount
         self._action_images = np.stack([symmetry.actions for symmetry in game.symmetries])
         self._action_origins = np.argsort(self._action_images, axis=1)
         self._plane_origins = np.argsort(self._inputs.symmetry_images, axis=1)
@@ -151,8 +144,13 @@ class BatchMaker:
             first = game.observation_planes.index(FINAL_BOARD_PLANES[0]) * game.grid.num_cells
             self._cell_origins = self._plane_origins[:, first : first + game.grid.num_cells] - first
 
-    def make(self, positions: npt.NDArray[np.void], generator: np.random.Generator | None) -> TrainingBatch:
-        """Return ``positions[n]`` as tensors ``[n, ...]``, transformed by random symmetries unless ``generator`` is None."""
+    def make(
+        self, positions: npt.NDArray[np.void], generator: np.random.Generator | None, discount: float = 1.0
+    ) -> TrainingBatch:
+        """Return ``positions[n]`` as tensors ``[n, ...]``, transformed by random symmetries unless ``generator`` is None.
+
+        ``discount`` is that of the game result per action to the end of the game.
+        """
         number = len(positions)
         planes, masks = self._inputs.of_records(positions["state"].copy())
         flat = planes.reshape(number, -1)
@@ -168,7 +166,7 @@ class BatchMaker:
             torch.from_numpy(masks != 0),
             torch.from_numpy(actions),
             torch.from_numpy(positions["probabilities"].copy()),
-            torch.from_numpy(self._outcomes(positions)),
+            torch.from_numpy(self._outcomes(positions, discount)),
             self._final_boards(positions, chosen),
         )
 
@@ -181,10 +179,10 @@ class BatchMaker:
             owners = np.take_along_axis(owners, self._cell_origins[chosen], axis=1)
         return torch.from_numpy(owners)
 
-    def _outcomes(self, positions: npt.NDArray[np.void]) -> npt.NDArray[np.float32]:
+    def _outcomes(self, positions: npt.NDArray[np.void], discount: float) -> npt.NDArray[np.float32]:
         """Return the value targets: the discounted result mixed with the search value as win and loss probabilities."""
         result, value, share = positions["result"], positions["value"], np.float32(self._search_value_share)
-        decided = np.float32(self.discount) ** positions["actions_left"].astype(np.float32)
+        decided = np.float32(discount) ** positions["actions_left"].astype(np.float32)
         outcomes = np.stack([decided * (result == 1), np.zeros_like(decided), decided * (result == -1)], axis=1)
         outcomes[:, 1] = 1 - outcomes[:, 0] - outcomes[:, 2]
         outcomes *= 1 - share

@@ -198,9 +198,7 @@ class ReplayBuffers:
         if len(names) > 1:
             name = names[generator.choice(len(names), p=np.array(windows) / sum(windows))]
         positions = self._buffers[name].sample(self._settings.batch_size, self._window(name), generator)
-        maker = self._makers[name]
-        maker.discount = value_at(self._discount, progress)
-        return maker.make(positions, generator)
+        return self._makers[name].make(positions, generator, value_at(self._discount, progress))
 
     def _window(self, name: str) -> int:
         """Return the number of the newest positions of a game that are used for training."""

@@ -160,7 +160,7 @@ def test_the_search_has_its_share_of_the_outcomes_of_the_player_to_act(share: fl
 def test_results_are_discounted_by_the_actions_to_the_end_and_the_rest_counts_as_a_draw() -> None:
     game, positions = three_positions(0.5)
     positions["actions_left"] = [1, 5, 3]
-    outcomes = BatchMaker(game, discount=0.9).make(positions, None).outcomes.numpy()
+    outcomes = BatchMaker(game).make(positions, None, 0.9).outcomes.numpy()
     np.testing.assert_allclose(outcomes, [[0.9, 0.1, 0], [0, 1, 0], [0, 1 - 0.9**3, 0.9**3]], atol=1e-6)
-    shared = BatchMaker(game, 0.25, 0.9).make(positions, None).outcomes.numpy()
+    shared = BatchMaker(game, 0.25).make(positions, None, 0.9).outcomes.numpy()
     np.testing.assert_allclose(shared, 0.75 * outcomes + 0.25 * np.array([0.75, 0, 0.25]), atol=1e-6)
