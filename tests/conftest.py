@@ -25,7 +25,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add an option for runs that check versions of libraries, which do not depend on the size of a board."""
-    parser.addoption("--smallest-boards", action="store_true", help="run the tests of each game on its smallest board only")
+    parser.addoption(
+        "--smallest-boards", action="store_true", help="run the tests of each game on its smallest board only"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
