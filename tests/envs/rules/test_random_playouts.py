@@ -70,29 +70,37 @@ def test_lengths_and_results_of_playouts_have_the_exact_distribution(name: str, 
     assert (np.abs(shares - exact) <= 5 * standard_errors + 2 / NUM_PLAYOUTS).all()
 
 
-def ends_of(state: State) -> dict[bytes, float]:
+def ends_of(state: State, known: dict[bytes, dict[bytes, float]]) -> dict[bytes, float]:
     """The probability of each record in which a random game from here ends."""
-    if state.is_terminal():
-        return {state.record.tobytes(): 1.0}
-    ends: dict[bytes, float] = defaultdict(float)
-    for action in (legal := state.legal_actions()):
-        for end, probability in ends_of(state.child(action)).items():
-            ends[end] += probability / len(legal)
-    return ends
+    key = state.record.tobytes()
+    if key not in known:
+        legal = state.legal_actions()
+        known[key] = defaultdict(float, {} if legal else {key: 1.0})
+        for action in legal:
+            for end, probability in ends_of(state.child(action), known).items():
+                known[key][end] += probability / len(legal)
+    return known[key]
 
 
 @pytest.mark.parametrize(
-    ("name", "reason"),
-    [("trugo(max_turns=10,pieces=25,radius=2,tiles=9)", "max_turns"), ("taigo(cones=1,radius=2,tiles=9)", "draw")],
+    ("name", "min_actions", "places"),
+    [
+        ("taugo(size=4)", 18, (-4, -7)),
+        ("taugo(size=5)", 36, (-4, -7)),
+        ("taigo(cones=1,radius=2,tiles=9)", 8, (-2, -3)),
+        ("trugo(max_turns=14,pieces=25,radius=2,tiles=9)", 14, (-2, -4)),
+    ],
 )
-def test_playouts_end_in_the_positions_in_which_random_games_end(name: str, reason: str) -> None:
-    """From one or two actions before a limit of turns, or before the last tile."""
+def test_playouts_end_in_the_positions_in_which_random_games_end(
+    name: str, min_actions: int, places: tuple[int, ...]
+) -> None:
+    """From some actions before the end of long games, where few are left."""
     game = load_game(name)
     rng = np.random.default_rng(7)
-    games = [states for states in (uniform_game(game, rng) for _ in range(30)) if states[-1].outcome().reason == reason]
-    assert len(games) > 5
-    for state in (states[place] for states in games[:6] for place in (-2, -3)):
-        ends = ends_of(state)
+    games = [states for states in (uniform_game(game, rng) for _ in range(30)) if len(states) > min_actions]
+    assert len(games) >= 6
+    for state in (states[place] for states in games[:6] for place in places):
+        ends = ends_of(state, {})
         states = np.repeat(np.array([state.record]), NUM_PLAYOUTS // 4)
         returns, lengths = np.zeros((len(states), 2), np.float32), np.zeros(len(states), np.int32)
         play_out = game.compiled(templates.play_out)
