@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -181,6 +182,8 @@ def test_a_game_without_ranges_accepts_only_trusted_records(monkeypatch: pytest.
 
 def test_several_records_are_not_one_record() -> None:
     game = load_game("vadus(size=2)")
-    records = np.zeros(3, game.state_dtype)
-    with pytest.raises(RecordError, match=r"expected a single record, got an array of shape \(3,\)"):
-        State.from_record(game, records)  # type: ignore[arg-type]
+    one: Any = np.array([game.new_initial_state().record])
+    assert State.from_record(game, one) == game.new_initial_state()
+    for number in (0, 2):
+        with pytest.raises(RecordError, match=rf"expected a single record, got an array of shape \({number},\)"):
+            State.from_record(game, np.repeat(one, number))
