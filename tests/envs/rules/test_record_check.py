@@ -116,6 +116,22 @@ def test_a_field_is_refused_just_beyond_its_range() -> None:
         game.check_records(record)
 
 
+def test_trugo_has_a_turn_for_each_tile_that_was_placed_or_removed() -> None:
+    game = load_game("trugo(max_turns=40,radius=2,tiles=7)")
+    records = [state.record.reshape(1) for state in random_game(game, 1) if not state.is_terminal()]
+    (placed, *_), (removed, *_) = (
+        [one for one in records if (one["pool"][0] == 0) == all_placed] for all_placed in (0, 1)
+    )
+    for record in (placed, removed):
+        num_tiles = int(np.count_nonzero(record["contents"] & 3))
+        least = num_tiles if record["pool"][0] else 2 * 7 - num_tiles
+        record["turns"] = least
+        game.check_records(record)
+        record["turns"] = least - 1
+        with pytest.raises(RecordError, match="field turns"):
+            game.check_records(record)
+
+
 @pytest.mark.parametrize(
     ("of", "given_to"),
     [
