@@ -26,6 +26,8 @@ from tools.mutation.switch import activate, take_reached
 
 #: A mutant with which a test takes this many times the processor time as without it, and these seconds more, is killed: it loops.
 _TIME_FACTOR, _EXTRA_SECONDS = 10, 1
+#: A mutant whose tests take four times as long as without it and these seconds more, on the clock, is killed: it waits for ever.
+_SECONDS_OF_WAITING = 20
 #: A test that takes longer may have compiled kernels, and is run again to measure it.
 _MAY_COMPILE_SECONDS = 0.3
 #: Mutants this close to one another, in the order of the code, are likely to be killed by the same tests.
@@ -196,7 +198,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
             while len(running) >= workers:
                 _collect(running, tests, stream)
             killer = folder / f"killer-{number}"
-            limit = 4 * (_TIME_FACTOR * tests.seconds(items) + _EXTRA_SECONDS)
+            limit = 4 * tests.seconds(items) + _SECONDS_OF_WAITING
             process = _fork(tests, number, items, killer)
             running[process] = _Running(number, time.perf_counter(), limit, killer)
         while running:

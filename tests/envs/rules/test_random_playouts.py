@@ -117,9 +117,9 @@ def test_playouts_end_in_the_positions_in_which_random_games_end(
     """From some actions before the end of long games, where few are left."""
     game = load_game(name)
     rng = np.random.default_rng(7)
-    games = [states for states in (uniform_game(game, rng) for _ in range(30)) if len(states) > min_actions]
-    assert len(games) >= 6
-    for states in games[:6]:
+    games = [states for states in (uniform_game(game, rng) for _ in range(50)) if len(states) > min_actions]
+    assert len(games) >= 10
+    for states in games[:10]:
         for place in places:
             assert_playouts_end_as_random_games(states[place])
 
