@@ -176,6 +176,8 @@ class _Running(NamedTuple):
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool:
     """Test all mutants that have no result yet; results are appended to ``results.jsonl``, so this can be interrupted."""
+    if session.testsfailed:
+        raise session.Interrupted("a file of tests cannot be imported")
     option = session.config.getoption
     folder, workers = option("--mutation-folder"), option("--mutation-workers")
     reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
