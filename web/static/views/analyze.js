@@ -779,7 +779,7 @@ class AnalysisPage {
     };
     this.judged();
     const focused = this.report.lastChild.contains(document.activeElement);
-    this.report.lastChild.replaceChildren(report(turns, agent, (node) => this.goTo(node)));
+    this.report.lastChild.replaceChildren(report(turns, agent, this.tree.players, (node) => this.goTo(node)));
     if (focused) this.report.querySelector("summary").focus();
   }
 
