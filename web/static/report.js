@@ -1,6 +1,6 @@
 // The report of a game: what each turn lost by an agent's judgment, and the turning points.
 
-import { button, h, percent, swatch, table, tableRow, numberCell } from "./dom.js";
+import { button, h, percent, swatch, table, tableRow, numberCell, turnText } from "./dom.js";
 
 /** Losses of the chance to win from which a turn is a turning point, the greatest first, as lichess has them. */
 const JUDGMENTS = [[0.3, "??", "blunder"], [0.2, "?", "mistake"], [0.1, "?!", "inaccuracy"]];
@@ -50,7 +50,7 @@ export function report(turns, agent, players, goTo) {
   const line = (turn) => [
     `${turn.number}. `,
     ...swatch(turn.color),
-    button(turn.actions.join(" "), () => goTo(turn.node), { class: "link" }),
+    button(turnText(turn.actions), () => goTo(turn.node), { class: "link" }),
     ` ${turn.mark} ${turn.word}: ${percent(turn.before)} to ${percent(turn.after)}${turn.proven ? ", proven" : ""}`,
   ];
   return h(

@@ -125,6 +125,8 @@ def test_a_pass_is_called_so_and_hinted_as_a_button(visit_on_screens: OpenPage, 
     game = post("games", game="taugo(size=3)", players=[None, None], actions=["c3", "end"])
     page = visit_on_screens(f"/play/{game['id']}")
     expect(page.locator(".moves > li")).to_have_text(["Black: c3", "White: pass"])
+    page.get_by_role("link", name="Analyze").last.click()
+    expect(page.locator(".tree .move")).to_have_text(["c3", "pass"])
 
 
 def test_the_heat_map_shows_visits_by_default(visit_on_screens: OpenPage, post: Callable[..., Any]) -> None:
