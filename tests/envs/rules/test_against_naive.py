@@ -17,6 +17,8 @@ from game_play import legal_texts
 from side_by_side import Both, both_at, naive_state, random_game_of_both
 from stoneworks.envs.rules import Game, State, game_names, load_game
 
+pytestmark = pytest.mark.once
+
 #: Games to compare in, the number of random games of each, and the reasons of endings that the sample must contain.
 SAMPLES = (
     ("vadus(size=2)", 150, {"groups", "draw"}),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from game_play import played
+from game_play import played, uniform_game
 from stoneworks.envs.rules import Batch, State, load_game, templates
 from stoneworks.envs.rules.games import small_games
 from stoneworks.envs.rules.kernels import specialized_kernel
@@ -66,6 +68,40 @@ def test_lengths_and_results_of_playouts_have_the_exact_distribution(name: str, 
     assert exact.sum() == pytest.approx(1), "no playout is longer"
     standard_errors = np.sqrt(exact * (1 - exact) / NUM_PLAYOUTS)
     assert (np.abs(shares - exact) <= 5 * standard_errors + 2 / NUM_PLAYOUTS).all()
+
+
+def ends_of(state: State) -> dict[bytes, float]:
+    """The probability of each record in which a random game from here ends."""
+    if state.is_terminal():
+        return {state.record.tobytes(): 1.0}
+    ends: dict[bytes, float] = defaultdict(float)
+    for action in (legal := state.legal_actions()):
+        for end, probability in ends_of(state.child(action)).items():
+            ends[end] += probability / len(legal)
+    return ends
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("trugo(max_turns=10,pieces=25,radius=2,tiles=9)", "max_turns"), ("taigo(cones=1,radius=2,tiles=9)", "draw")],
+)
+def test_playouts_end_in_the_positions_in_which_random_games_end(name: str, reason: str) -> None:
+    """From one or two actions before a limit of turns, or before the last tile."""
+    game = load_game(name)
+    rng = np.random.default_rng(7)
+    games = [states for states in (uniform_game(game, rng) for _ in range(30)) if states[-1].outcome().reason == reason]
+    assert len(games) > 5
+    for state in (states[place] for states in games[:6] for place in (-2, -3)):
+        ends = ends_of(state)
+        states = np.repeat(np.array([state.record]), NUM_PLAYOUTS // 4)
+        returns, lengths = np.zeros((len(states), 2), np.float32), np.zeros(len(states), np.int32)
+        play_out = game.compiled(templates.play_out)
+        play_out(game.board, states, independent_seeds(1, len(states)), returns, lengths)
+        found = Counter(record.tobytes() for record in states)
+        assert found.keys() <= ends.keys()
+        for end, share in ends.items():
+            error = np.sqrt(share * (1 - share) / len(states))
+            assert abs(found[end] / len(states) - share) <= 5 * error + 2 / len(states)
 
 
 @pytest.mark.slow  # compiles a kernel of each game that nothing else uses
