@@ -93,7 +93,7 @@ def status_text(state: State, *, symbols: str = "XO") -> str:
     """
     game = state.get_game()
     outcome, explanation = state.outcome(), state.explain_result()
-    if outcome is None:
+    if outcome is None or explanation is None:
         player = state.current_player()
         color = state.color_of(player)
         head, why = f"{game.colors[color]} ({symbols[color]}, player {player}) to move", game.describe_turn(state)
