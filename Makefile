@@ -80,10 +80,13 @@ test-cluster:  ## training and arenas on a local Ray cluster of several nodes, w
 	python3 -m pip --quiet --disable-pip-version-check --python .venv-cluster install --constraint constraints.txt --editable '.[train,cluster]' pytest
 	.venv-cluster/bin/python -m pytest tests/training/cluster tests/benchmarks/test_capacity.py
 
+# Rules that hold on the smallest boards with other versions of libraries hold on the others as they do in `make test`.
+WHAT_VERSIONS_CHANGE := -m "not slow and not once" --smallest-boards --numprocesses auto --dist loadfile
+
 test-lowest: setup  ## the tests of rules and environments with the lowest supported versions
 	python3 -m venv .venv-lowest
-	$(PIP) --python .venv-lowest install --constraint constraints-lowest.txt --editable '.[train,human]' pytest hypothesis
-	.venv-lowest/bin/python -m pytest tests/envs -m "not slow"
+	$(PIP) --python .venv-lowest install --constraint constraints-lowest.txt --editable '.[train,human]' pytest pytest-xdist hypothesis
+	.venv-lowest/bin/python -m pytest tests/envs $(WHAT_VERSIONS_CHANGE)
 
 # torch is left out: its newest Linux builds bring gigabytes of CUDA. Tests that need it are skipped by name.
 NEWEST_PYTHON ?= $(shell for version in 3.15 3.14 3.13 3.12; do \
@@ -97,7 +100,7 @@ test-newest:  ## the tests that need no torch with the newest versions, on the n
 	$(NEWEST_PYTHON) -m venv --clear .venv-newest
 	.venv-newest/bin/python -m pip --quiet --disable-pip-version-check install $(NEWEST_PACKAGES)
 	@.venv-newest/bin/python -VV && .venv-newest/bin/python -m pip --disable-pip-version-check list | grep -E '^(numpy|numba|gymnasium|pettingzoo) '
-	.venv-newest/bin/python -m pytest $(NEWEST_TESTS) -m "not slow" --numprocesses auto --dist loadfile
+	.venv-newest/bin/python -m pytest $(NEWEST_TESTS) $(WHAT_VERSIONS_CHANGE)
 
 test-prereleases:  ## the same with the pre-releases of everything: what is coming; not part of ci
 	@test -n "$(NEWEST_PYTHON)" || $(MAKE) test-newest
@@ -105,7 +108,7 @@ test-prereleases:  ## the same with the pre-releases of everything: what is comi
 	.venv-prereleases/bin/python -m pip --quiet --disable-pip-version-check install --pre $(NEWEST_PACKAGES)
 	.venv-prereleases/bin/python -m pip --quiet --disable-pip-version-check install --pre --upgrade numpy numba  # past our own bound
 	@.venv-prereleases/bin/python -VV && .venv-prereleases/bin/python -m pip --disable-pip-version-check list | grep -E '^(numpy|numba|gymnasium|pettingzoo) '
-	.venv-prereleases/bin/python -m pytest $(NEWEST_TESTS) -m "not slow" --numprocesses auto --dist loadfile
+	.venv-prereleases/bin/python -m pytest $(NEWEST_TESTS) $(WHAT_VERSIONS_CHANGE)
 
 test-wheel: setup  ## the built package: metadata, size, and the wheel in an empty environment that grows: rules alone, no extras, web, train
 	rm -rf build/wheel && $(PYTHON) -m build --outdir build/wheel .

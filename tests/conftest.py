@@ -13,13 +13,36 @@ from typing import Any
 
 import pytest
 
-from game_play import read_test_data
+from game_play import SAMPLES, read_test_data
 from processes import Run
+from stoneworks.envs.rules.games import small_games
 from stoneworks.registry import _REGISTRIES
 
 # The networks of the tests are small, and threads that wait for one another slow down a machine with other work to do. Read by
 # torch when it is imported, also in processes that tests start.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add an option for runs that check versions of libraries, which do not depend on the size of a board."""
+    parser.addoption(
+        "--smallest-boards", action="store_true", help="run the tests of each game on its smallest board only"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests on larger boards and with other options, if so asked."""
+    if not config.getoption("--smallest-boards"):
+        return
+    larger = set(SAMPLES).difference(small_games())
+    config.hook.pytest_deselected(items=[item for item in items if not larger.isdisjoint(_texts(item))])
+    items[:] = [item for item in items if larger.isdisjoint(_texts(item))]
+
+
+def _texts(item: pytest.Item) -> Iterator[str]:
+    """Yield the parameters of a test that are texts, such as game strings."""
+    parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    return (value for value in parameters.values() if isinstance(value, str))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -180,8 +180,7 @@ def square(side: int, *, edge_points: bool = False) -> Grid:
         return ((x < rim) | (x >= side + rim)).astype(np.int64) + ((y < rim) | (y >= side + rim))
 
     def cell_at(x: npt.NDArray[np.int64], y: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        inside = (x >= 0) & (x < full) & (y >= 0) & (y < full) & (in_rim(x, y) <= rim)
-        return np.where(inside, y * full + x, NO_NEIGHBOR)
+        return np.where(in_rim(x, y) <= rim, y * full + x, NO_NEIGHBOR)
 
     on_board = in_rim(x, y) <= rim
     neighbors = np.stack([cell_at(x + dx, y + dy) for dx, dy in SQUARE_DIRECTIONS], axis=1)

@@ -54,6 +54,7 @@ def test_decisions_follow_the_bounds() -> None:
     )
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("elo", "wrong"), [(0.0, SprtDecision.ACCEPT_1), (80.0, SprtDecision.ACCEPT_0)])
 def test_error_rates_of_decisions_are_as_configured(elo: float, wrong: SprtDecision) -> None:
     generator = np.random.default_rng(5)

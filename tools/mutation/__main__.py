@@ -43,6 +43,7 @@ GROUPS = {
 def main(
     tests: Annotated[list[str] | None, typer.Argument(help="Test files and folders; all by default.")] = None,
     count: Annotated[int, typer.Option(min=1, help="Number of mutants, drawn from all.")] = 2000,
+    group: Annotated[str | None, typer.Option(help="Of those drawn, only these: " + ", ".join(GROUPS))] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
     changed_since: Annotated[str | None, typer.Option(help="Only lines changed since this commit.")] = None,
     tests_of: Annotated[str | None, typer.Option(help="Take the tests of this commit.")] = None,
@@ -59,6 +60,7 @@ def main(
     """
     found = _find(changed_since)
     mutants = _again(found, like) if like else random.Random(seed).sample(found, min(count, len(found)))
+    mutants = [mutant for mutant in mutants if group in (None, _group(mutant))]
     mutants.sort(key=lambda mutant: (mutant.file, mutant.place))
     folder.mkdir(parents=True, exist_ok=True)
     drawn = json.dumps([asdict(mutant) for mutant in mutants], indent=1)
@@ -68,7 +70,7 @@ def main(
         _copy_with(mutants, copy, tests_of)
         known.write_text(drawn, encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(copy), "STONEWORKS_CACHE_DIR": str(folder / "kernels")}
-    options = ["-p", "no:randomly", "-p", "no:xdist", "-p", "tools.mutation.plugin", "-m", "not slow"]
+    options = ["-p", "no:randomly", "-p", "no:xdist", "-p", "tools.mutation.plugin", "-m", "not slow", "--tb=no"]
     options += [f"--mutation-folder={folder}", f"--mutation-count={len(mutants)}", f"--mutation-workers={workers}"]
     options.append(f"--mutation-seconds={max_seconds}")
     command = [sys.executable, "-m", "pytest", "-q", *options, *(tests or ["--ignore=tests/web/browser"])]

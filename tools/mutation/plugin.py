@@ -1,18 +1,22 @@
-"""A plugin for pytest that runs, for each mutant, the tests that reach it, in a fork of the process that collected them."""
+"""A plugin for pytest that runs, for each mutant, the tests that reach it, in a fork of the process that has run them all once.
+
+The fork has all compiled kernels, so most mutants are killed in a fraction of a second.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import faulthandler
 import functools
+import gc
 import json
 import os
 import random
-import resource
 import signal
+import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -20,8 +24,14 @@ import pytest
 
 from tools.mutation.switch import activate, take_reached
 
-#: A mutant whose tests take this many times the processor time as without it, and these seconds more, is killed: it loops.
-_TIME_FACTOR, _EXTRA_SECONDS = 4, 20
+#: A mutant with which a test takes this many times the processor time as without it, and these seconds more, is killed: it loops.
+_TIME_FACTOR, _EXTRA_SECONDS = 10, 1
+#: A mutant whose tests take four times as long as without it and these seconds more, on the clock, is killed: it waits for ever.
+_SECONDS_OF_WAITING = 20
+#: A test that takes longer may have compiled kernels, and is run again to measure it.
+_MAY_COMPILE_SECONDS = 0.3
+#: Mutants this close to one another, in the order of the code, are likely to be killed by the same tests.
+_NEAR = 8
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -33,12 +43,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let property tests try the same examples for every mutant, however slow the machine is."""
+    """Let property tests try the same examples for every mutant, however slow the machine is, and stop at the first failure."""
     try:
         import hypothesis
     except ImportError:
         return
-    hypothesis.settings.register_profile("mutation", derandomize=True, deadline=None, database=None)
+    phases = hypothesis.Phase.explicit, hypothesis.Phase.generate
+    hypothesis.settings.register_profile("mutation", derandomize=True, deadline=None, database=None, phases=phases)
     hypothesis.settings.load_profile("mutation")
 
 
@@ -58,81 +69,68 @@ class _Tests:
     """The collected tests, and what each reaches."""
 
     def __init__(self, session: pytest.Session) -> None:
-        self._session = session
         self._failures = _Failures()
         session.config.pluginmanager.register(self._failures)
-        self._folder: Path = session.config.getoption("--mutation-folder")
         self._items = {item.nodeid: item for item in session.items}
         self._max_seconds: float = session.config.getoption("--mutation-seconds")
         self._seconds: dict[str, float] = {}
-        self.num_killed: Counter[str] = Counter()
         self._by_mutant: defaultdict[int, set[str]] = defaultdict(set)
+        self._kills: Counter[tuple[int, str]] = Counter()
 
-    def find_reached(self, workers: int) -> None:
+    def run_all(self) -> None:
         """Run all tests without a mutant, and note which mutants each reaches; those that fail are left out from then on.
 
-        Each file of tests runs in a fork of its own, in which nothing is cached that tests of other files have made.
+        Nothing is kept that tests have made, but compiled kernels.
         """
-        folder = self._folder / "reached"
-        folder.mkdir(exist_ok=True)
-        files: defaultdict[str, list[pytest.Item]] = defaultdict(list)
-        for item in self._items.values():
-            files[_file(item.nodeid)].append(item)
-        running = 0
-        for name, items in files.items():
-            part = folder / f"{name.replace('/', '-')}.jsonl"
-            if not part.exists():
-                if running == workers:
-                    os.wait()
-                    running -= 1
-                _fork(functools.partial(self._note_reached, part, items))
-                running += 1
-        for _ in range(running):
-            os.wait()
-        for part in folder.glob("*.jsonl"):
-            for line in part.read_text(encoding="utf-8").splitlines():
-                test, seconds, failed, reached = json.loads(line)
-                if not failed and test in self._items:
-                    self._seconds[test] = seconds
-                    for number in reached:
-                        self._by_mutant[number].add(test)
+        for item, following in _pairs([*self._items.values()]):
+            _forget_values()
+            take_reached()
+            seconds = _run(item, following)
+            for number in take_reached():
+                self._by_mutant[number].add(item.nodeid)
+            if seconds > _MAY_COMPILE_SECONDS:
+                seconds = _run(item, following)
+            self._seconds[item.nodeid] = seconds
+        for test in self._failures.tests:
+            print("fails without a mutant:", test, file=sys.stderr)
+            del self._seconds[test]
+        self._failures.tests.clear()
 
-    def _note_reached(self, part: Path, items: Sequence[pytest.Item]) -> int:
-        unfinished = part.with_suffix(".unfinished")
-        with unfinished.open("w", encoding="utf-8") as stream:
-            for item, following in _pairs(items):
-                take_reached()
-                start = sum(os.times()[:4])
-                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-                seconds = sum(os.times()[:4]) - start  # of the processor, as a busy machine takes longer
-                failed = item.nodeid in self._failures.tests
-                print(json.dumps([item.nodeid, seconds, failed, take_reached()]), file=stream, flush=True)
-        unfinished.rename(part)
-        return 0
+    def of_mutant(self, number: int) -> list[pytest.Item]:
+        """Return the tests that can notice a mutant, the most promising first, of what would take too long only these.
 
-    def of_mutant(self, number: int) -> tuple[list[pytest.Item], float]:
-        """Return the tests that can notice a mutant, and their seconds: of what would take too long, the most promising.
-
-        These are the tests that reach it, and after them the others of their files, which may use what those have cached.
+        These are the tests that reach it, and after them the others of their files, which use the same fixtures.
         """
         reaching = self._by_mutant[number]
         files = {_file(test) for test in reaching}
         tests = [test for test in self._seconds if _file(test) in files]
         chosen, total = [], 0.0
-        for test in sorted(tests, key=lambda test: (test in reaching, self._promise(test)), reverse=True):
+        for test in sorted(tests, key=lambda test: (test in reaching, self._promise(number, test)), reverse=True):
             if total + self._seconds[test] <= self._max_seconds:
                 chosen.append(self._items[test])
                 total += self._seconds[test]
-        return chosen, total
+        return chosen
 
-    def _promise(self, test: str) -> float:
-        return (1 + self.num_killed[test]) / (0.05 + self._seconds[test])
+    def seconds(self, items: Sequence[pytest.Item]) -> float:
+        """Return the seconds of processor time that tests took without a mutant."""
+        return sum(self._seconds[item.nodeid] for item in items)
+
+    def note_killed(self, number: int, test: str) -> None:
+        """Note that a test killed a mutant."""
+        self._kills[number // _NEAR, test] += 1
+        self._kills[-1, test] += 1
+
+    def _promise(self, number: int, test: str) -> float:
+        kills = 10 * self._kills[number // _NEAR, test] + self._kills[-1, test]
+        return (1 + kills) / (0.01 + self._seconds[test])
 
     def kills(self, number: int, items: Sequence[pytest.Item], killer: Path) -> int:
         """Return 1 as soon as a test fails with this mutant, else 0; the name of that test is written to a file."""
+        _forget_values()
         activate(number)
         for item, following in _pairs(items):
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            signal.setitimer(signal.ITIMER_PROF, _TIME_FACTOR * self._seconds[item.nodeid] + _EXTRA_SECONDS)
+            _run(item, following)
             if self._failures.tests:
                 killer.write_text(item.nodeid, encoding="utf-8")
                 return 1
@@ -147,23 +145,25 @@ def _pairs(items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, pytest.I
     return zip(items, [*items[1:], None], strict=True)
 
 
-def _fork(function: Callable[[], int], seconds: float | None = None) -> int:
-    """Call a function in a fork of this process, in a process group of its own, and return the fork's number.
+def _run(item: pytest.Item, following: pytest.Item | None) -> float:
+    """Run a test, and return the processor time that this process and those that it has waited for took."""
+    start = _processor_seconds()
+    item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+    return _processor_seconds() - start
 
-    With ``seconds``, the fork is killed when it has used so much processor time.
-    """
-    process = os.fork()
-    if process:
-        return process
-    status = 70
-    try:
-        os.setpgid(0, 0)
-        faulthandler.disable()
-        if seconds is not None:
-            resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds)))
-        status = function()
-    finally:
-        os._exit(status)
+
+def _processor_seconds() -> float:
+    times = os.times()
+    return time.process_time() + times.children_user + times.children_system
+
+
+def _forget_values() -> None:
+    """Empty the caches of the package whose size is bounded: they hold boards and schedules. The others hold kernels."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("stoneworks."):
+            for value in vars(module).values():
+                if isinstance(value, functools._lru_cache_wrapper) and value.cache_parameters()["maxsize"] is not None:
+                    value.cache_clear()
 
 
 class _Running(NamedTuple):
@@ -176,12 +176,16 @@ class _Running(NamedTuple):
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool:
     """Test all mutants that have no result yet; results are appended to ``results.jsonl``, so this can be interrupted."""
+    if session.testsfailed:
+        raise session.Interrupted("a file of tests cannot be imported")
     option = session.config.getoption
     folder, workers = option("--mutation-folder"), option("--mutation-workers")
     reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
     reporter._tw._file = open(os.devnull, "w")  # noqa: SIM115 - until the process ends
     tests = _Tests(session)
-    tests.find_reached(workers)
+    tests.run_all()
+    gc.collect()
+    gc.freeze()  # memory that forks share
     results = folder / "results.jsonl"
     done = {json.loads(line)["mutant"] for line in results.read_text().splitlines()} if results.exists() else set()
     running: dict[int, _Running] = {}
@@ -189,16 +193,16 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
         for number in _order(option("--mutation-count")):
             if number in done:
                 continue
-            items, seconds = tests.of_mutant(number)
+            items = tests.of_mutant(number)
             if not items:
                 _note(stream, number, "not reached", "", 0.0)
                 continue
             while len(running) >= workers:
                 _collect(running, tests, stream)
             killer = folder / f"killer-{number}"
-            limit = _TIME_FACTOR * seconds + _EXTRA_SECONDS
-            process = _fork(functools.partial(tests.kills, number, items, killer), limit)
-            running[process] = _Running(number, time.perf_counter(), 4 * limit, killer)
+            limit = 4 * tests.seconds(items) + _SECONDS_OF_WAITING
+            process = _fork(tests, number, items, killer)
+            running[process] = _Running(number, time.perf_counter(), limit, killer)
         while running:
             _collect(running, tests, stream)
     return True
@@ -207,6 +211,20 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
 def _order(count: int) -> list[int]:
     """Return all numbers in a random order, always the same: what an interrupted run has done is a sample of all."""
     return random.Random(0).sample(range(count), count)
+
+
+def _fork(tests: _Tests, number: int, items: Sequence[pytest.Item], killer: Path) -> int:
+    """Run tests of a mutant in a fork of this process, in a process group of its own, and return the fork's number."""
+    process = os.fork()
+    if process:
+        return process
+    status = 70
+    try:
+        os.setpgid(0, 0)
+        faulthandler.disable()
+        status = tests.kills(number, items, killer)
+    finally:
+        os._exit(status)
 
 
 def _collect(running: dict[int, _Running], tests: _Tests, stream: TextIO) -> None:
@@ -225,7 +243,8 @@ def _collect(running: dict[int, _Running], tests: _Tests, stream: TextIO) -> Non
         outcome = "survived" if ended and status == 0 else "killed"
         test = killer.read_text(encoding="utf-8") if killer.exists() else ""
         killer.unlink(missing_ok=True)
-        tests.num_killed[test] += outcome == "killed"
+        if test:
+            tests.note_killed(mutant, test)
         _note(stream, mutant, outcome, test, seconds)
         del running[process]
 

@@ -96,6 +96,9 @@ class SelfPlayConfig(Document):
             ``games``, that of the one with the largest share; the others have fewer.
         random_opening_share: share of games that start with random actions.
         random_opening_actions: maximum number of these actions; the number is uniform from 1.
+        random_action_share: share of later actions that are random instead: first the plane or the global action is drawn,
+            then the cell, so that a pass, which self-play hardly ever meets in mid-game, has to be answered. The game up to
+            there then counts as its opening, because its result no longer says how good these positions were.
         sampled_actions: number of actions per game, after the opening, that a PUCT search samples by visits; later ones
             are the most visited. A Gumbel search does not need this, since its choice is random already.
     """
@@ -103,6 +106,7 @@ class SelfPlayConfig(Document):
     num_games: Int = Field(128, ge=1)
     random_opening_share: float = Field(0.8, ge=0, le=1)
     random_opening_actions: Int = Field(12, ge=1)
+    random_action_share: float = Field(0.0, ge=0, lt=1)
     sampled_actions: Int = Field(16, ge=0)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules import Game
+from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.kernels import BoardArray, Int64s, StateArray
 from stoneworks.envs.rules.templates import NO_WINNER, apply_action
 from stoneworks.evaluation.match import random_opening
@@ -26,6 +26,14 @@ def apply_actions(board: BoardArray, states: StateArray, actions: Int64s) -> Non
         apply_action(board[0], states[row], actions[row])
 
 
+def random_action(state: State, generator: np.random.Generator) -> int:
+    """Return a legal action, of a plane or global action that is drawn uniformly from those with legal actions."""
+    game, legal = state.game, np.array(state.legal_actions())
+    num_cells = game.grid.num_cells
+    kinds = np.where(legal < game.num_action_planes * num_cells, legal // num_cells, legal)
+    return int(generator.choice(legal[kinds == generator.choice(np.unique(kinds))]))
+
+
 @dataclass(frozen=True)
 class PlayedGame:
     """A finished self-play game.
@@ -34,7 +42,7 @@ class PlayedGame:
         game: the game string.
         positions: training positions (see :func:`stoneworks.training.alphazero.positions.position_dtype`).
         actions: all actions of the game.
-        num_opening_actions: number of random actions at the start.
+        num_opening_actions: number of actions up to the last random one, at the start or later.
         winner: the winning player, or ``NO_WINNER``.
     """
 
@@ -114,9 +122,13 @@ class SelfPlay:
         actions = result.actions
         if self._config.search.policy == "puct" and not self._is_taught:
             actions = self._draw_by_visits(result.visits, actions)
+        random_rows = self._draw_some_at_random(actions)
         self._apply(self._game.board, self._states, actions)
         for row, action in enumerate(actions.tolist()):
             self._actions[row].append(action)
+        for row in random_rows:
+            self._positions[row] = []
+            self._num_opening_actions[row] = len(self._actions[row])
         return [self._finish(row) for row in np.flatnonzero(self._states["ending"]).tolist()]
 
     def _search(self) -> tuple[bool, SearchResult]:
@@ -138,6 +150,18 @@ class SelfPlay:
             for actions, opening in zip(self._actions, self._num_opening_actions, strict=True)
         ]
         return np.where(young, drawn, best)
+
+    def _draw_some_at_random(self, actions: npt.NDArray[np.int64]) -> list[int]:
+        """Replace the actions of some games by random ones that do not end them, in place, and return these games."""
+        share = self._config.self_play.random_action_share
+        drawn = []
+        for row in np.flatnonzero(self.generator.random(len(actions)) < share).tolist() if share else ():
+            state = State.from_record(self._game, self._states[row])
+            action = random_action(state, self.generator)
+            if not state.child(action).is_terminal():
+                actions[row] = action
+                drawn.append(row)
+        return drawn
 
     def _start(self, row: int) -> None:
         settings = self._config.self_play

@@ -16,6 +16,9 @@ import pytest
 from game_play import legal_texts
 from side_by_side import Both, both_at, naive_state, random_game_of_both
 from stoneworks.envs.rules import Game, State, game_names, load_game
+from stoneworks.envs.rules.taugo import lines
+
+pytestmark = pytest.mark.once
 
 #: Games to compare in, the number of random games of each, and the reasons of endings that the sample must contain.
 SAMPLES = (
@@ -191,6 +194,14 @@ def test_scattered_stones_allow_the_same_actions_and_one_of_them_leads_to_the_sa
             if last is None or cuts:
                 both.play(generator.choice(cuts or sorted(texts))).assert_same()
     assert min(num_cuts.values()) > num_positions / 20
+
+
+def test_the_table_of_knots_is_that_of_all_blocks_of_four() -> None:
+    for index, found in enumerate(lines._knots()):
+        points = {divmod(bit, 3) for bit in range(9) if index >> bit & 1 or bit == 4}
+        corners = [(row, column) for row in (0, 1) for column in (0, 1)]
+        blocks = [{(row + up, column + right) for up, right in corners} for row, column in corners]
+        assert found == any(block <= points for block in blocks)
 
 
 @pytest.mark.parametrize(

@@ -217,6 +217,10 @@ def test_loaded_games_continue_from_their_positions(game: Game) -> None:
         if action != NO_ACTION:
             state.apply_action(action)
         assert_row_is(batch, row, state)
+    while not batch.rewards.any() and not batch.terminated.all():
+        batch.step(batch.random_actions())
+    batch.load(np.arange(len(batch)), others.states)
+    assert not batch.rewards.any()
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@ from side_by_side import Both, random_game_of_both
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import Explanation, game_names, load_game
 
+pytestmark = pytest.mark.once
+
 RULING = re.compile(r"([VLTGR]\d+(?:\(\d\))?): ")
 
 GAMES = (

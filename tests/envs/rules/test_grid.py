@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pytest
 
 from stoneworks.envs.rules import load_game
-from stoneworks.envs.rules.grid import NO_NEIGHBOR, Grid, column_name, hexhex, rhombus
+from stoneworks.envs.rules.grid import NO_NEIGHBOR, Grid, column_name, hexhex, rhombus, square
 
 STEPS = {"E": (1, 0), "NE": (0, 1), "NW": (-1, 1), "W": (-1, 0), "SW": (0, -1), "SE": (1, -1)}
 RADII = (1, 2, 3, 8, 15)
@@ -109,20 +110,24 @@ def test_six_symmetries_are_rotations_and_six_reflections() -> None:
         assert (image in mirrored) == name.startswith("reflect")
 
 
+@pytest.mark.parametrize(
+    ("make", "steps", "up"),
+    [(rhombus, STEPS.values(), (0.5, math.sqrt(3) / 2)), (square, [(0, 1), (1, 0), (0, -1), (-1, 0)], (0, 1))],
+)
 @pytest.mark.parametrize("size", [1, 2, 3, 8])
-def test_a_rhombus_is_the_cells_of_a_square_with_the_six_steps_of_hexes(size: int) -> None:
-    grid = rhombus(size)
+def test_rhombi_and_squares_are_the_cells_of_a_square_with_the_steps_of_their_directions(
+    make: Callable[[int], Grid], steps: Iterable[tuple[int, int]], up: tuple[float, float], size: int
+) -> None:
+    grid = make(size)
     assert (grid.height, grid.width, int(grid.on_board.sum())) == (size, size, size * size)
     for cell in range(size * size):
         row, column = divmod(cell, size)
-        steps = [(column + dq, row + dr) for dq, dr in STEPS.values()]
-        inside = [0 <= column < size and 0 <= row < size for column, row in steps]
-        expected = [r * size + q if on else NO_NEIGHBOR for (q, r), on in zip(steps, inside, strict=True)]
-        assert grid.neighbors[cell].tolist() == expected
-        for (dq, dr), neighbor in zip(STEPS.values(), expected, strict=True):
-            if neighbor != NO_NEIGHBOR:
+        for (right, above), neighbor in zip(steps, grid.neighbors[cell].tolist(), strict=True):
+            inside = 0 <= column + right < size and 0 <= row + above < size
+            assert neighbor == (cell + above * size + right if inside else NO_NEIGHBOR)
+            if inside:
                 step = grid.positions[neighbor] - grid.positions[cell]
-                assert step == pytest.approx([dq + dr / 2, dr * math.sqrt(3) / 2])
+                assert step == pytest.approx([right + above * up[0], above * up[1]])
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 8])

@@ -73,6 +73,7 @@ def test_a_game_that_is_over_has_no_sequences() -> None:
     assert state.perft(3) == 0
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record["game"])
 def test_a_recorded_game_is_legal_and_ends_as_recorded_in_both_implementations(record: dict[str, Any]) -> None:
     game = load_game(record["game"])

@@ -126,6 +126,19 @@ def test_every_action_outside_the_mask_or_after_the_end_is_refused_by_name_and_c
         assert_refused(end, action, "over")
 
 
+def test_the_error_lists_up_to_twelve_legal_actions() -> None:
+    counts = set()
+    for state in random_game(load_game("laido(size=3)"), 3, None):
+        legal = [state.action_to_string(action) for action in state.legal_actions()]
+        counts.add(len(legal))
+        listed = " ".join(legal[:12]) + (f" ... ({len(legal)} in all)" if len(legal) > 12 else "")
+        with pytest.raises(IllegalActionError) as caught:
+            state.apply_action(0)
+        assert f"; legal actions: {listed}; the position" in str(caught.value) or not legal
+        assert ("legal actions" in str(caught.value)) == bool(legal)
+    assert {0, 11, 12, 13} <= counts
+
+
 @pytest.mark.parametrize("action", [*NO_INTEGERS, -1, -(10**6), 2**31, 2**63, -(2**63) - 1], ids=repr)
 def test_what_is_no_action_is_refused_by_name_and_changes_nothing(game: Game, action: Any) -> None:
     assert_refused(middle(game), action, repr(action))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from game_play import played
+from game_play import played, uniform_game
 from stoneworks.envs.rules import Batch, State, load_game, templates
 from stoneworks.envs.rules.games import small_games
 from stoneworks.envs.rules.kernels import specialized_kernel
@@ -66,6 +68,60 @@ def test_lengths_and_results_of_playouts_have_the_exact_distribution(name: str, 
     assert exact.sum() == pytest.approx(1), "no playout is longer"
     standard_errors = np.sqrt(exact * (1 - exact) / NUM_PLAYOUTS)
     assert (np.abs(shares - exact) <= 5 * standard_errors + 2 / NUM_PLAYOUTS).all()
+
+
+def ends_of(state: State, known: dict[bytes, dict[bytes, float]]) -> dict[bytes, float]:
+    """The probability of each record in which a random game from here ends."""
+    key = state.record.tobytes()
+    if key not in known:
+        legal = state.legal_actions()
+        known[key] = defaultdict(float, {} if legal else {key: 1.0})
+        for action in legal:
+            for end, probability in ends_of(state.child(action), known).items():
+                known[key][end] += probability / len(legal)
+    return known[key]
+
+
+def assert_playouts_end_as_random_games(state: State) -> None:
+    """Check that playouts end in the records in which random games end, and about as often in each."""
+    ends = ends_of(state, {})
+    states = np.repeat(np.array([state.record]), NUM_PLAYOUTS // 4)
+    returns, lengths = np.zeros((len(states), 2), np.float32), np.zeros(len(states), np.int32)
+    game = state.get_game()
+    game.compiled(templates.play_out)(game.board, states, independent_seeds(1, len(states)), returns, lengths)
+    found = Counter(record.tobytes() for record in states)
+    assert found.keys() <= ends.keys()
+    for end, share in ends.items():
+        error = np.sqrt(share * (1 - share) / len(states))
+        assert abs(found[end] / len(states) - share) <= 5 * error + 2 / len(states)
+
+
+@pytest.mark.parametrize("texts", ["c2 d3 c3 c4", "d4 c3 c4 b4", "c3 b3 end b4 c4 d4 d3 end b2 end"])
+def test_playouts_of_taugo_end_in_the_positions_in_which_random_games_end(texts: str) -> None:
+    """Cuts are legal, drawn by the stone from which they start (twice) or by their end."""
+    assert_playouts_end_as_random_games(played("taugo(size=3)", texts))
+
+
+@pytest.mark.parametrize(
+    ("name", "min_actions", "places"),
+    [
+        ("taugo(size=4)", 18, (-4, -7)),
+        ("taugo(size=5)", 36, (-4, -7)),
+        ("taigo(cones=1,radius=2,tiles=9)", 8, (-2, -3)),
+        ("trugo(max_turns=14,pieces=25,radius=6,tiles=9)", 14, (-2, -4)),
+    ],
+)
+def test_playouts_end_in_the_positions_in_which_random_games_end(
+    name: str, min_actions: int, places: tuple[int, ...]
+) -> None:
+    """From some actions before the end of long games, where few are left."""
+    game = load_game(name)
+    rng = np.random.default_rng(7)
+    games = [states for states in (uniform_game(game, rng) for _ in range(50)) if len(states) > min_actions]
+    assert len(games) >= 10
+    for states in games[:10]:
+        for place in places:
+            assert_playouts_end_as_random_games(states[place])
 
 
 @pytest.mark.slow  # compiles a kernel of each game that nothing else uses

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -115,6 +116,22 @@ def test_a_field_is_refused_just_beyond_its_range() -> None:
         game.check_records(record)
 
 
+def test_trugo_has_a_turn_for_each_tile_that_was_placed_or_removed() -> None:
+    game = load_game("trugo(max_turns=40,radius=2,tiles=7)")
+    records = [state.record.reshape(1) for state in random_game(game, 1) if not state.is_terminal()]
+    (placed, *_), (removed, *_) = (
+        [one for one in records if (one["pool"][0] == 0) == all_placed] for all_placed in (0, 1)
+    )
+    for record in (placed, removed):
+        num_tiles = int(np.count_nonzero(record["contents"] & 3))
+        least = num_tiles if record["pool"][0] else 2 * 7 - num_tiles
+        record["turns"] = least
+        game.check_records(record)
+        record["turns"] = least - 1
+        with pytest.raises(RecordError, match="field turns"):
+            game.check_records(record)
+
+
 @pytest.mark.parametrize(
     ("of", "given_to"),
     [
@@ -181,6 +198,8 @@ def test_a_game_without_ranges_accepts_only_trusted_records(monkeypatch: pytest.
 
 def test_several_records_are_not_one_record() -> None:
     game = load_game("vadus(size=2)")
-    records = np.zeros(3, game.state_dtype)
-    with pytest.raises(RecordError, match=r"expected a single record, got an array of shape \(3,\)"):
-        State.from_record(game, records)  # type: ignore[arg-type]
+    one: Any = np.array([game.new_initial_state().record])
+    assert State.from_record(game, one) == game.new_initial_state()
+    for number in (0, 2):
+        with pytest.raises(RecordError, match=rf"expected a single record, got an array of shape \({number},\)"):
+            State.from_record(game, np.repeat(one, number))

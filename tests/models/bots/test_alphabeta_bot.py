@@ -81,6 +81,7 @@ def random_positions(game: Game, generator: np.random.Generator) -> Iterator[Sta
         yield states[int(len(states) * generator.random() ** 0.5)]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW_GAMES)) for name in SMALL_GAMES]
 )

@@ -135,6 +135,7 @@ def test_it_proves_and_plays_a_forced_win(position: Callable[[], State]) -> None
     assert turn_of(bot, state).outcome().winner == player
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("game", "lengths", "simulations"),
     [

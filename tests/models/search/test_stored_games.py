@@ -20,7 +20,7 @@ from stoneworks.models.evaluator import NetworkEvaluator, make_evaluator
 GAMES = read_test_data("search_games.jsonl")
 
 
-@pytest.mark.parametrize("stored", [one for one in GAMES if one["dtype"] == "float32"], ids=lambda one: one["game"])
+@pytest.mark.parametrize("stored", GAMES, ids=lambda one: one["game"])
 @pytest.mark.parametrize("by_torch", [False, True], ids=["compiled", "torch"])
 def test_stored_games_are_played_again(stored: dict[str, Any], by_torch: bool) -> None:
     game = load_game(stored["game"])

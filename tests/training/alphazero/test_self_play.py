@@ -71,6 +71,20 @@ def test_openings_are_random_and_of_the_lengths_that_are_allowed() -> None:
         assert len(played.positions) == len(played.actions) - played.num_opening_actions
 
 
+def test_a_share_of_the_actions_is_random_among_planes_and_passes_and_begins_the_game_anew() -> None:
+    game = load_game("vadus(size=3)")
+    passes = Counter[bool]()
+    for played in self_played(tiny("vadus(size=3)", self_play={"random_action_share": 0.1, "num_games": 64}), 200):
+        states = replayed(game, played)
+        assert len(played.positions) == len(played.actions) - played.num_opening_actions
+        if played.num_opening_actions > 2:  # later, a pass is legal in half of the positions
+            passes[game.action_to_string(played.actions[played.num_opening_actions - 1]) == "pass"] += 1
+        for position in played.positions:
+            assert position["result"] == states[-1].player_return(int(position["state"]["current_player"]))
+    assert passes.total() > 80
+    assert 0.2 < passes[True] / passes.total() < 0.5
+
+
 def test_games_differ_without_random_openings_too() -> None:
     for policy in ("gumbel", "puct"):
         games = self_played(tiny("vadus(size=3)", {"policy": policy}), 12)
