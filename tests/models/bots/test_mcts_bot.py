@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -123,6 +124,47 @@ def tables_of(players: list[int]) -> tuple[np.ndarray, np.ndarray]:
     nodes[:, uct.PLAYER] = players
     nodes[:, uct.NODE_RESULT] = edges[:, uct.RESULT] = uct.OPEN
     return nodes, edges
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_the_open_edge_of_greatest_upper_confidence_bound_is_chosen(player: int) -> None:
+    rng = np.random.default_rng(1)
+    seeds = np.zeros(1, np.uint64)
+    for _ in range(100):
+        nodes, edges = tables_of([player, player])
+        visits = rng.integers(1, 30, 2)
+        sums = rng.integers(-UNIT, UNIT, 2) * visits
+        edges[2:, uct.VISITS], edges[2:, uct.SUM_OF_RESULTS] = visits, sums
+        nodes[1, NODE_VISITS], nodes[1, uct.NUM_TRIED] = visits.sum() + 1, 2
+        means = (1 - 2 * player) * sums / visits / UNIT
+        bounds = means + 0.7 * np.sqrt(np.log(visits.sum() + 1) / visits)
+        assert uct.choose_edge(nodes, edges, 1, 0.7, seeds) == 2 + bounds.argmax()
+        edges[2, uct.RESULT] = 0
+        assert uct.choose_edge(nodes, edges, 1, 0.7, seeds) == 3
+
+
+def tree_below(nodes: np.ndarray, edges: np.ndarray, node: int) -> Any:
+    """A node and all below it, without the places where they are stored."""
+    first, number = nodes[node, [uct.FIRST_EDGE, uct.NUM_EDGES]]
+    below = [
+        (edges[edge, [uct.ACTION, uct.VISITS, uct.SUM_OF_RESULTS, uct.RESULT]].tolist(), int(edges[edge, uct.CHILD]))
+        for edge in range(first, first + number)
+    ]
+    values = nodes[node, uct.NUM_EDGES : uct.MOVED_TO].tolist()
+    return values, [(of_edge, child >= 0 and tree_below(nodes, edges, child)) for of_edge, child in below]
+
+
+def test_a_kept_subtree_is_what_it_was_and_takes_no_more_room_than_it_needs() -> None:
+    tree = searched(load_game("vadus(size=3)").new_initial_state(), 400)
+    nodes, edges, sizes = tree._nodes, tree._edges, tree._sizes
+    for root in (3, 7, 1):
+        kept_nodes, kept_edges, kept_sizes = nodes.copy(), edges.copy(), sizes.copy()
+        uct.keep_subtree(kept_nodes, kept_edges, kept_sizes, root)
+        assert tree_below(kept_nodes, kept_edges, 0) == tree_below(nodes, edges, root)
+        num_nodes, num_edges = kept_sizes.tolist()
+        assert 1 <= num_nodes < sizes[uct.NODES_IN_USE]
+        assert num_edges == kept_nodes[:num_nodes, uct.NUM_EDGES].sum()
+        assert (kept_edges[:num_edges, uct.CHILD] >= 0).sum() == num_nodes - 1
 
 
 @pytest.mark.parametrize("player", [0, 1])
