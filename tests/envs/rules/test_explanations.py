@@ -171,8 +171,10 @@ def test_rows_scores_and_pieces_are_explained() -> None:
     for seed in range(6):
         *_, state = random_game(trugo, seed)
         text, deciding = state.explain_result()
-        left = trugo.position(state)
-        assert len(deciding) == ((left.top == state.outcome().winner) | (left.below == state.outcome().winner)).sum()
+        left, winner = trugo.position(state), state.outcome().winner
+        corners = ((left.top == winner) | (left.below == winner)).nonzero()
+        names = [f"{trugo.grid.cell_names[cell]}{'^v'[kind]}" for kind, cell in zip(*corners, strict=True)]
+        assert [trugo.action_to_string(action) for action in deciding] == names
 
 
 @pytest.mark.parametrize("game_string", GAMES)
