@@ -6,11 +6,13 @@ Names on the page start no programs and read no files, except those that the per
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+
+from typing_extensions import TypedDict
 
 from stoneworks.envs.rules import Game, RegistrationError
 from stoneworks.evaluation.player_rating import opponent_levels, shipped_ratings
@@ -45,6 +47,30 @@ _SEARCH = "@64"
 _FAST = ("greedy", "alphabeta:1", "mcts:100")
 #: Largest budgets and parameters in a name, by their names in :attr:`BotSpec.arguments`.
 _MAX_ARGUMENTS = {"simulations": 100_000, "turns": 4, "num_candidates": 1000, "num_threads": 8, "threads": 8}
+
+
+class BotAnswer(TypedDict):
+    """A bot on a board.
+
+    Attributes:
+        rating: rating on the ladder of the board; None if the bot is not rated.
+        error: standard error of the rating.
+        values: whether the bot estimates the value of a position in [-1, 1].
+        searches: whether the bot has a budget.
+    """
+
+    name: str
+    rating: float | None
+    error: float | None
+    values: bool
+    kind: str
+    searches: bool
+
+
+class ListedBot(BotAnswer):
+    """A bot of the list, with its level as an opponent if it has one."""
+
+    level: str | None
 
 
 class Agents:
@@ -115,13 +141,8 @@ class Agents:
         except (UnknownBotError, RegistrationError) as error:
             raise (_unknown(name) if registered_kind(name) is None else RequestError(str(error))) from None
 
-    def describe(self, name: str, game: Game) -> dict[str, Any]:
-        """Return a bot as JSON. Raises as :meth:`check` does.
-
-        It has a ``name``, a ``rating`` with its standard ``error`` on the scale of the game's ladder (both None if not
-        rated), ``values``: whether the bot estimates the value of a position in [-1, 1], its ``kind``, and ``searches``:
-        whether it has a budget.
-        """
+    def describe(self, name: str, game: Game) -> BotAnswer:
+        """Describe a bot. Raises as :meth:`check` does."""
         spec = self.check(name, game)
         elo, error = shipped_ratings(str(game)).get(spec.name, (None, None))
         return {
@@ -133,8 +154,8 @@ class Agents:
             "searches": spec.budget is not None,
         }
 
-    def listed(self, game: Game) -> list[dict[str, Any]]:
-        """Return the bots listed for a game as JSON, with rated bots sorted by rating."""
+    def listed(self, game: Game) -> list[ListedBot]:
+        """Return the bots listed for a game, with rated bots sorted by rating."""
         registered = [entry.name for entry in BOTS.loadable() if entry.name not in BOTS.built_in_names()]
         checkpoints = [*shipped.names(), *self._found()]
         bots = []
@@ -145,7 +166,7 @@ class Agents:
         levels = {
             name: level.capitalize() for level, name in opponent_levels(game, [bot["name"] for bot in bots]).items()
         }
-        return [bot | {"level": levels.get(bot["name"])} for bot in bots]
+        return [{**bot, "level": levels.get(bot["name"])} for bot in bots]
 
     def name_of(self, checkpoint: Path) -> str | None:
         """Return the name of the checkpoint in a folder; None if it may not be named."""
@@ -164,12 +185,14 @@ class Agents:
 
     def adviser(self, game: Game) -> str:
         """Return the bot that gives hints: the strongest that is fast; without ratings, a shipped agent if one plays the game."""
-        names = {bot["name"]: bot["rating"] for bot in self.listed(game)}
-        agents = [f"{name}{_SEARCH}" for name in shipped.names() if f"{name}{_SEARCH}" in names]
-        rated = [name for name in (*agents, *_FAST) if names.get(name) is not None]
-        if rated:
-            return max(rated, key=lambda name: names[name])
-        return next(name for name in (*agents, *_FAST) if name in names)
+        ratings = {bot["name"]: bot["rating"] for bot in self.listed(game)}
+        candidates = (*(f"{name}{_SEARCH}" for name in shipped.names()), *_FAST)
+
+        def strength(name: str) -> float:
+            rating = ratings[name]
+            return -math.inf if rating is None else rating
+
+        return max((name for name in candidates if name in ratings), key=strength)
 
 
 def _unknown(name: str) -> RequestError:

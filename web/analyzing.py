@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from functools import lru_cache
 from typing import Annotated, Any
 
@@ -14,12 +14,23 @@ from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+from typing_extensions import TypedDict
 
 from stoneworks.documents import Tuple
 from stoneworks.envs.rules import Game, IllegalActionError
-from stoneworks.web.agents import Agents
-from stoneworks.web.board import Line, Positions, describe, game_descriptions, illustrated_rules, reasons_at
-from stoneworks.web.bot_processes import BotProcesses, SharedJobs, WorkerError
+from stoneworks.web.agents import Agents, BotAnswer, ListedBot
+from stoneworks.web.board import (
+    GameDescription,
+    Illustration,
+    Line,
+    PositionAnswer,
+    Positions,
+    describe,
+    game_descriptions,
+    illustrated_rules,
+    reasons_at,
+)
+from stoneworks.web.bot_processes import AnalysisAnswer, BotProcesses, SharedJobs, ValuesAnswer, WorkerError
 from stoneworks.web.requests import (
     MAX_ACTIONS,
     MAX_COMMENT_CHARACTERS,
@@ -87,6 +98,46 @@ class ValuesBody(AnalyzeBody):
     count: int | None = Field(None, ge=1, le=_MAX_CURVE_POSITIONS)
 
 
+class Limits(TypedDict):
+    """Maximum number of characters of a comment, and of positions whose values are asked for at once."""
+
+    comment_characters: int
+    curve_positions: int
+
+
+class InfoAnswer(TypedDict):
+    """The games, the limits of requests, and whether folders are watched."""
+
+    games: list[GameDescription]
+    limits: Limits
+    watching: bool
+
+
+class RulesAnswer(TypedDict):
+    """The illustrated rules of a game."""
+
+    illustrations: list[Illustration]
+
+
+class BotsAnswer(TypedDict):
+    """The bots for a game, weakest first, those without a rating last."""
+
+    game: str
+    bots: list[ListedBot]
+
+
+class ReasonsAnswer(TypedDict):
+    """The rulings that a click breaks; none if it is legal."""
+
+    reasons: list[str]
+
+
+class BotAnalysis(AnalysisAnswer):
+    """An analysis, and the bot by the name in the request."""
+
+    bot: str
+
+
 class AnalysisRoutes:
     """Handlers for games, bots, positions and analyses."""
 
@@ -96,7 +147,7 @@ class AnalysisRoutes:
         self._processes = processes
         self._jobs = SharedJobs()
         self._watching = watching
-        self._analyses: OrderedDict[Any, dict[str, Any]] = OrderedDict()
+        self._analyses: OrderedDict[Any, Any] = OrderedDict()
         self.routes = [
             get("/api/info", self._info),
             get("/api/rules", self._rules, GameQuery),
@@ -109,21 +160,21 @@ class AnalysisRoutes:
             post("/api/values", self._values, ValuesBody),
         ]
 
-    def _info(self, _: Request, __: Query) -> dict[str, Any]:
+    def _info(self, _: Request, __: Query) -> InfoAnswer:
         return {
             "games": game_descriptions(),
             "limits": {"comment_characters": MAX_COMMENT_CHARACTERS, "curve_positions": _MAX_CURVE_POSITIONS},
             "watching": self._watching,
         }
 
-    def _rules(self, _: Request, asked: GameQuery) -> dict[str, Any]:
+    def _rules(self, _: Request, asked: GameQuery) -> RulesAnswer:
         return {"illustrations": illustrated_rules(self._positions.game(asked.game))}
 
-    def _bots(self, _: Request, asked: GameQuery) -> dict[str, Any]:
+    def _bots(self, _: Request, asked: GameQuery) -> BotsAnswer:
         game = self._positions.game(asked.game)
         return {"game": str(game), "bots": self._agents.listed(game)}
 
-    def _bot(self, _: Request, asked: BotQuery) -> dict[str, Any]:
+    def _bot(self, _: Request, asked: BotQuery) -> BotAnswer:
         return self._agents.describe(asked.name, self._positions.game(asked.game))
 
     def _line(self, asked: LineBody) -> Line:
@@ -140,7 +191,7 @@ class AnalysisRoutes:
         game = line.state.get_game()
         return {"game": str(game), "actions": line.actions, "bot": self._agents.check(asked.bot, game).name}
 
-    def _position(self, _: Request, asked: PositionBody) -> dict[str, Any]:
+    def _position(self, _: Request, asked: PositionBody) -> PositionAnswer:
         """Return a position; the case of its actions may be another."""
         game = self._positions.game(asked.game)
         known = _texts_by_typed(game)
@@ -155,14 +206,13 @@ class AnalysisRoutes:
                     raise RequestError(str(error)) from None
         return describe(line, policy=policy, shown_line=asked.line)
 
-    def _why(self, _: Request, asked: ClickBody) -> dict[str, Any]:
-        """Return the rulings that a click breaks."""
+    def _why(self, _: Request, asked: ClickBody) -> ReasonsAnswer:
         return {"reasons": reasons_at(self._line(asked).state, asked.x, asked.y, asked.chosen)}
 
-    async def _analyze(self, request: Request, asked: AnalyzeBody) -> dict[str, Any]:
-        """Return a bot's analysis of a position (see :func:`stoneworks.web.bot_processes.analyze`)."""
+    async def _analyze(self, request: Request, asked: AnalyzeBody) -> BotAnalysis:
         job = await run_in_threadpool(self._job_in_progress, asked)
-        return await self._remembered(request, job | {"kind": "analyze"}) | {"bot": asked.bot}
+        found: AnalysisAnswer = await self._remembered(request, job | {"kind": "analyze"})
+        return {**found, "bot": asked.bot}
 
     async def _stream(self, request: Request, asked: AnalyzeBody) -> Response:
         """Return events with growing analyses until the client disconnects, or until the time limit of a bot."""
@@ -173,25 +223,28 @@ class AnalysisRoutes:
             async with contextlib.aclosing(found):
                 try:
                     if first is not None:
-                        yield _event(first | {"bot": asked.bot})
+                        yield _event(BotAnalysis(**first, bot=asked.bot))
                     async for one in found:
-                        yield _event(one | {"bot": asked.bot})
+                        yield _event(BotAnalysis(**one, bot=asked.bot))
                 except (RequestError, WorkerError) as error:
                     yield _event({"error": str(error)})
 
         return StreamingResponse(events(), media_type="text/event-stream")
 
-    async def _values(self, request: Request, asked: ValuesBody) -> dict[str, Any]:
-        """Return the values, for player 0, of a range of positions, for the value curve."""
+    async def _values(self, request: Request, asked: ValuesBody) -> ValuesAnswer:
+        """Return the values of a range of positions, for the value curve."""
         line = await run_in_threadpool(self._line, asked)
         left = len(line.actions) + 1 - asked.first
         if left < 1:
             raise RequestError(f"first must be <= {len(line.actions)}, the number of actions, got {asked.first}")
         count = min(asked.count or _MAX_CURVE_POSITIONS, left)
         job = await run_in_threadpool(self._job, asked, line)
-        return await self._remembered(request, job | {"kind": "values", "first": asked.first, "count": count})
+        values: ValuesAnswer = await self._remembered(
+            request, job | {"kind": "values", "first": asked.first, "count": count}
+        )
+        return values
 
-    async def _remembered(self, request: Request, job: dict[str, Any]) -> dict[str, Any]:
+    async def _remembered(self, request: Request, job: dict[str, Any]) -> Any:
         """Return the result of a job, from the cache if an equal job has been run."""
         key = tuple(job.values())
         if key not in self._analyses:
@@ -201,7 +254,7 @@ class AnalysisRoutes:
         return self._analyses[key]
 
 
-def _event(fields: dict[str, Any]) -> str:
+def _event(fields: Mapping[str, Any]) -> str:
     """Return a server-sent event."""
     return f"data: {json.dumps(fields)}\n\n"
 

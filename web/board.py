@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import TypedDict
 
 from stoneworks.envs.drawing import Choice, action_choice, action_places, draw, draw_illustration
 from stoneworks.envs.rules import Game, IllegalActionError, State, game_names, load_game
@@ -34,6 +35,120 @@ _MAX_REASONS = 2
 _MAX_LINES = 4096
 #: Number of last positions of a requested line that are cached and looked up in the cache.
 _KEPT_PREFIXES = 64
+
+
+class Result(TypedDict):
+    """The winner, None for a draw, and how the game ended."""
+
+    winner: int | None
+    reason: str
+
+
+class BoardAction(TypedDict):
+    """A legal action on the board, or several of one turn.
+
+    Attributes:
+        action: text of the action.
+        path: the names of the places to click.
+        parts: what each of several places is, such as the halves of a tile.
+        then: the actions that follow it.
+    """
+
+    action: str
+    path: list[str]
+    label: str
+    parts: NotRequired[tuple[str, ...]]
+    then: NotRequired[list[str]]
+
+
+class OtherAction(TypedDict):
+    """A legal action that is not on the board."""
+
+    action: str
+    label: str
+
+
+class Words(TypedDict):
+    """What the game says of a position: what the turn needs, what is left, and why the game ended."""
+
+    turn: str
+    supplies: str
+    why: str
+
+
+class Interaction(TypedDict):
+    """The legal actions with what shows them.
+
+    Attributes:
+        legal: the actions on the board.
+        buttons: the others.
+        places: the coordinates and the radius of each place in the picture, by name.
+        icons: small SVG documents by the labels of actions.
+    """
+
+    legal: list[BoardAction]
+    buttons: list[OtherAction]
+    places: dict[str, tuple[float, float, float]]
+    icons: dict[str, str]
+
+
+class PositionAnswer(Words, Interaction):
+    """A position.
+
+    Attributes:
+        movers: the player who made each of the actions, and that player's color.
+        player: player to move; None if the game is over.
+        colors: the color of each player.
+        turn_start: index of the first action of the turn in progress.
+        score: the score of each player, in a form of the game's own; None if the game has none.
+        outcome: None if the game is not over.
+    """
+
+    game: str
+    actions: list[str]
+    movers: list[tuple[int, str]]
+    svg: str
+    player: int | None
+    colors: list[str]
+    turn_start: int
+    score: list[Any] | None
+    outcome: Result | None
+
+
+class Option(TypedDict):
+    """An option of a game: its default value, its range if it has one, and whether game strings always show it."""
+
+    name: str
+    default: Any
+    minimum: int | None
+    maximum: int | None
+    shown: bool
+
+
+class GameDescription(TypedDict):
+    """A game for the new-game form: its options, short rules, lessons and named boards."""
+
+    name: str
+    title: str
+    colors: list[str]
+    options: list[Option]
+    summary: Sequence[str]
+    lessons: list[dict[str, Any]]
+    boards: Mapping[str, Mapping[str, int]] | None
+    illustrated: bool
+
+
+class Illustration(TypedDict):
+    """A picture of a turn, an ending or a ruling, and what it shows."""
+
+    ruling: str
+    caption: str
+    description: str
+    svg: str
+
+
+#: A turn: its player, the texts of its actions and the player's color.
+Turn = tuple[int, list[str], str]
 
 
 @dataclass(frozen=True)
@@ -133,8 +248,8 @@ class Positions:
 
 def describe(
     line: Line, *, policy: npt.NDArray[np.float64] | None = None, shown_line: Sequence[str] = ()
-) -> dict[str, Any]:
-    """Return the JSON description of a position.
+) -> PositionAnswer:
+    """Describe a position.
 
     Args:
         line: the position.
@@ -149,7 +264,7 @@ def describe(
     return {
         "game": str(game),
         "actions": list(line.actions),
-        "movers": [[player, game.colors[color]] for player, color in zip(line.movers, line.mover_colors, strict=True)],
+        "movers": [(player, game.colors[color]) for player, color in zip(line.movers, line.mover_colors, strict=True)],
         "svg": _picture(line, policy, shown_line),
         "player": None if state.is_terminal() else state.current_player(),
         "colors": [game.colors[game.color_of(state, player)] for player in (0, 1)],
@@ -161,8 +276,7 @@ def describe(
     }
 
 
-def _words(state: State) -> dict[str, str]:
-    """Return what the game says of a position: what the turn needs, what is left, and why the game ended."""
+def _words(state: State) -> Words:
     game, explanation = state.get_game(), state.explain_result()
     if explanation is not None:
         return {"turn": "", "supplies": "", "why": explanation.text}
@@ -210,8 +324,8 @@ def _heat_of(game: Game, policy: npt.NDArray[np.float64]) -> tuple[npt.NDArray[n
     return np.where(of_cells > 0, of_cells / max(of_cells.max(), 1e-9), np.nan), texts
 
 
-def outcome_of(state: State) -> dict[str, Any] | None:
-    """Return the winner (None for a draw) and the reason as JSON, or None if the game is not over."""
+def outcome_of(state: State) -> Result | None:
+    """Return the result; None if the game is not over."""
     outcome = state.outcome()
     return None if outcome is None else {"winner": outcome.winner, "reason": outcome.reason}
 
@@ -257,30 +371,27 @@ def is_on_board(game: Game, action: int) -> bool:
     return action < game.num_action_planes * game.grid.num_cells
 
 
-def _interaction(state: State) -> dict[str, Any]:
-    """Return the legal actions with their places, and the set of all these places."""
+def _interaction(state: State) -> Interaction:
     game = state.get_game()
-    places: dict[str, list[float]] = {}
-    on_board, others, icons = [], [], {}
+    shown = Interaction(legal=[], buttons=[], places={}, icons={})
     for action in state.legal_actions():
         text, choice, path = _presentation(game, action)
         if path is None:
-            others.append({"action": text, "label": text})
+            shown["buttons"].append({"action": text, "label": text})
             continue
-        places.update((name, [x, y, radius]) for name, x, y, radius in path)
-        shown: dict[str, Any] = {"action": text, "path": [place[0] for place in path], "label": choice.label}
+        shown["places"].update((name, (x, y, radius)) for name, x, y, radius in path)
+        shown["legal"].append({"action": text, "path": [place[0] for place in path], "label": choice.label})
         if choice.parts:
-            shown["parts"] = choice.parts
+            shown["legal"][-1]["parts"] = choice.parts
         if choice.icon is not None:
-            icons[choice.label] = choice.icon
-        on_board.append(shown)
+            shown["icons"][choice.label] = choice.icon
     for actions in game.shortcuts(state):
         path = _presentation(game, actions[-1])[2] or ()
-        places.update((name, [x, y, radius]) for name, x, y, radius in path)
+        shown["places"].update((name, (x, y, radius)) for name, x, y, radius in path)
         first, *then = map(game.action_to_string, actions)
         label = f"{len(actions)} actions, the last {then[-1]}"
-        on_board.append({"action": first, "then": then, "path": [place[0] for place in path], "label": label})
-    return {"legal": on_board, "buttons": others, "places": places, "icons": icons}
+        shown["legal"].append({"action": first, "then": then, "path": [place[0] for place in path], "label": label})
+    return shown
 
 
 @lru_cache(maxsize=100_000)
@@ -292,8 +403,8 @@ def _presentation(game: Game, action: int) -> tuple[str, Choice, tuple[tuple[str
     return text, action_choice(game, action), path
 
 
-def game_descriptions() -> list[dict[str, Any]]:
-    """Return all games with their options and short rules, for the new-game form."""
+def game_descriptions() -> list[GameDescription]:
+    """Describe all games."""
     return [
         {
             "name": name,
@@ -318,8 +429,8 @@ def game_descriptions() -> list[dict[str, Any]]:
     ]
 
 
-def illustrated_rules(game: Game) -> list[dict[str, str]]:
-    """Return the pictures of a game's turns, endings and rulings, with what they show."""
+def illustrated_rules(game: Game) -> list[Illustration]:
+    """Return the pictures of a game's turns, endings and rulings."""
     return [
         {
             "ruling": illustration.ruling,
@@ -331,9 +442,9 @@ def illustrated_rules(game: Game) -> list[dict[str, str]]:
     ]
 
 
-def turns_of(line: Line) -> list[list[Any]]:
-    """Return the turns of a line, each with its player, the texts of its actions and the player's color."""
+def turns_of(line: Line) -> list[Turn]:
+    """Return the turns of a line."""
     colors = line.state.get_game().colors
     steps = zip(line.movers, line.actions, line.mover_colors, strict=True)
     turns = [(player, list(turn)) for player, turn in itertools.groupby(steps, lambda step: step[0])]
-    return [[player, [action for _, action, _ in turn], colors[turn[0][2]]] for player, turn in turns]
+    return [(player, [action for _, action, _ in turn], colors[turn[0][2]]) for player, turn in turns]

@@ -1,6 +1,6 @@
 """Processes in which bots choose turns and analyze positions, with a time limit per job. Canceled jobs are killed.
 
-Jobs and their results are JSON-serializable dictionaries; bot names have been validated by :mod:`stoneworks.web.agents`.
+Jobs are dictionaries, their results typed ones of JSON; bot names have been validated by :mod:`stoneworks.web.agents`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Seque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numba.core import event
 from starlette.requests import Request
+from typing_extensions import TypedDict
 
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.models import Analysis, Bot, BotForfeit, load_bot
@@ -38,8 +39,57 @@ _PREPARING_SECONDS = 600.0
 _POLLING_SECONDS = 0.5
 
 
+_Result = TypeVar("_Result")
+
+
 class WorkerError(RuntimeError):
     """A job failed inside its worker process. The message is the worker's traceback."""
+
+
+class TurnAnswer(TypedDict):
+    """The actions of a turn, or of its first chunk."""
+
+    actions: list[str]
+
+
+class ValuesAnswer(TypedDict):
+    """The values of positions for player 0, None where the bot has none, and whether they are proven."""
+
+    values: list[float | None]
+    proven: list[bool]
+
+
+class Column(TypedDict):
+    """A column of an analysis.
+
+    Attributes:
+        kind: what its numbers are: a ``"share"`` in [0, 1], a ``"count"``, a ``"value"`` in [-1, 1] or a ``"score"`` on the
+            bot's own scale.
+    """
+
+    name: str
+    kind: str
+
+
+class AnalysisAnswer(TypedDict):
+    """What a bot thinks of a position: an :class:`~stoneworks.models.bots.bot.Analysis` in texts and plain numbers.
+
+    Attributes:
+        line_ends_game: whether the game is over after ``line``.
+        actions: the ``action`` and the numbers of the columns by their names, the most visited or else the most probable first.
+    """
+
+    player: int
+    value: float | None
+    proven: float | None
+    evaluation: float | None
+    simulations: int | None
+    seconds: float
+    line: list[str]
+    line_ends_game: bool
+    lines: list[list[str]]
+    columns: list[Column]
+    actions: list[dict[str, str | float | None]]
 
 
 class BotProcesses:
@@ -60,7 +110,7 @@ class BotProcesses:
         self._threads = ThreadPoolExecutor(num_workers, "worker")
         self._given_up: set[asyncio.Future[None]] = set()
 
-    async def run(self, job: dict[str, Any]) -> dict[str, Any]:
+    async def run(self, job: dict[str, Any]) -> Any:
         """Run a job (see :func:`think`) and return its result. Canceling the call cancels the job.
 
         Raises:
@@ -74,20 +124,20 @@ class BotProcesses:
             await self._wait(worker, answer)
             if not answer.done():
                 raise RequestError(f"{job['bot']} did not answer within {self.thinking_seconds:g} seconds", 504)
-            return _checked(answer.result())
+            return answer.result()
         finally:
             self._release(worker, answer)
 
-    async def stream(self, job: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
+    async def stream(self, job: dict[str, Any]) -> AsyncGenerator[AnalysisAnswer, None]:
         """Run an analysis that grows (see :meth:`~stoneworks.models.bots.bot.Bot.analyze_until`), and yield what is found.
 
         It ends at the time limit. Closing the iterator cancels the job. Raises what :meth:`run` raises.
         """
         worker = await self._free_worker()
         loop = asyncio.get_running_loop()
-        found: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        found: asyncio.Queue[AnalysisAnswer | None] = asyncio.Queue()
 
-        def tell(partial: dict[str, Any]) -> None:
+        def tell(partial: AnalysisAnswer) -> None:
             loop.call_soon_threadsafe(found.put_nowait, partial)
 
         answer = loop.run_in_executor(self._threads, worker.ask, job | {"kind": "stream"}, tell)
@@ -97,13 +147,13 @@ class BotProcesses:
             while (partial := await found.get()) is not None:
                 yield partial
             if answer.done():
-                _checked(answer.result())
+                answer.result()
         finally:
             timed.cancel()
             worker.stop()
             self._release(worker, answer)
 
-    def _release(self, worker: _Worker, answer: asyncio.Future[dict[str, Any]]) -> None:
+    def _release(self, worker: _Worker, answer: asyncio.Future[Any]) -> None:
         """Return a worker to the idle ones, once it has ended its job."""
         if answer.done():
             self._idle.put_nowait(worker)
@@ -121,7 +171,7 @@ class BotProcesses:
         finally:
             self._num_waiting -= 1
 
-    async def _wait(self, worker: _Worker, answer: asyncio.Future[dict[str, Any]]) -> None:
+    async def _wait(self, worker: _Worker, answer: asyncio.Future[Any]) -> None:
         """Wait for an answer, or until the time limit; the start of a process and the compilation of kernels do not count."""
         left = self.thinking_seconds
         left_preparing = _PREPARING_SECONDS
@@ -135,7 +185,7 @@ class BotProcesses:
             else:
                 left -= seconds
 
-    async def _give_up(self, worker: _Worker, answer: asyncio.Future[dict[str, Any]]) -> None:
+    async def _give_up(self, worker: _Worker, answer: asyncio.Future[Any]) -> None:
         await asyncio.wait([answer], timeout=_GRACE_SECONDS)
         while not answer.done():  # a process that is just starting is killed once it runs
             worker.kill()
@@ -150,13 +200,6 @@ class BotProcesses:
         self._threads.shutdown(wait=True)
 
 
-def _checked(answer: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer. Raises :class:`RequestError` if the bot forfeits."""
-    if "forfeit" in answer:
-        raise RequestError(answer["forfeit"], 409)
-    return answer
-
-
 class _Worker:
     """A worker process, started on demand."""
 
@@ -165,10 +208,11 @@ class _Worker:
         self._process: multiprocessing.process.BaseProcess | None = None
         self._connection: Connection | None = None
 
-    def ask(self, job: dict[str, Any], tell: Callable[[dict[str, Any]], None] = lambda partial: None) -> dict[str, Any]:
+    def ask(self, job: dict[str, Any], tell: Callable[[AnalysisAnswer], None] = lambda partial: None) -> Any:
         """Run a job and block until its result is available; call ``tell`` with each partial one.
 
         Raises:
+            RequestError: the bot forfeits.
             WorkerError: the job failed.
         """
         self.is_preparing = self._process is None or not self._process.is_alive()
@@ -188,8 +232,8 @@ class _Worker:
             self.kill()
             raise WorkerError("the worker process ended") from None
         if failure is not None:
-            raise WorkerError(failure)
-        return dict(answer)
+            raise failure
+        return answer
 
     def stop(self) -> None:
         """Ask the process to end an analysis that grows."""
@@ -249,11 +293,11 @@ def _serve(connection: Connection, entries: tuple[Entry, ...]) -> None:
         if job is None:  # the analysis to stop has ended
             continue
         try:
-            answer: tuple[dict[str, Any] | None, str | None] = think(job, connection), None
+            answer: tuple[Any, Exception | None] = think(job, connection), None
         except BotForfeit as error:
-            answer = {"forfeit": str(error)}, None
+            answer = None, RequestError(str(error), 409)
         except Exception:
-            answer = None, traceback.format_exc()
+            answer = None, WorkerError(traceback.format_exc())
         try:
             connection.send(answer)
         except OSError:
@@ -267,7 +311,7 @@ def _serve(connection: Connection, entries: tuple[Entry, ...]) -> None:
 class _Job:
     """A running job and the number of requests waiting for it."""
 
-    task: asyncio.Future[dict[str, Any]]
+    task: asyncio.Future[Any]
     num_waiting: int = 0
 
 
@@ -277,9 +321,7 @@ class SharedJobs:
     def __init__(self) -> None:
         self._jobs: dict[Hashable, _Job] = {}
 
-    async def run(
-        self, request: Request, key: Hashable, make: Callable[[], Awaitable[dict[str, Any]]]
-    ) -> dict[str, Any]:
+    async def run(self, request: Request, key: Hashable, make: Callable[[], Awaitable[_Result]]) -> _Result:
         """Return the result of the running job with this key, or else of ``make``.
 
         Raises:
@@ -298,7 +340,8 @@ class SharedJobs:
                 raise RequestError("the request was canceled", 499)
             if job.task.cancelled():
                 raise RequestError("the request was canceled", 503)
-            return job.task.result()
+            result: _Result = job.task.result()
+            return result
         finally:
             gone.cancel()
             job.num_waiting -= 1
@@ -306,7 +349,7 @@ class SharedJobs:
                 job.task.cancel()
                 self._forget(key, job.task)
 
-    def _forget(self, key: Hashable, task: asyncio.Future[dict[str, Any]]) -> None:
+    def _forget(self, key: Hashable, task: asyncio.Future[Any]) -> None:
         """Remove a job, unless a later one has taken its place."""
         if key in self._jobs and self._jobs[key].task is task:
             del self._jobs[key]
@@ -337,10 +380,12 @@ _COLUMNS = (
 _bots: OrderedDict[tuple[str, str], Bot] = OrderedDict()
 
 
-def think(job: dict[str, Any], connection: Connection | None = None) -> dict[str, Any]:
+def think(
+    job: dict[str, Any], connection: Connection | None = None
+) -> TurnAnswer | AnalysisAnswer | ValuesAnswer | None:
     """Return the result of a job: ``kind`` is ``"turn"``, ``"analyze"``, ``"values"`` or ``"stream"``.
 
-    A stream is sent to ``connection`` until that has a message.
+    A stream has no result; its analyses are sent to ``connection`` until that has a message.
     """
     game = load_game(job["game"])
     bot, state = _bot(job["bot"], game), game.new_initial_state()
@@ -352,12 +397,12 @@ def think(job: dict[str, Any], connection: Connection | None = None) -> dict[str
     if job["kind"] == "stream":
         assert connection is not None
         _stream(bot, state, connection)
-        return {}
-    return {"actions": _turn(bot, state)} if job["kind"] == "turn" else analyze(bot, state)
+        return None
+    return {"actions": _turn(bot, state)} if job["kind"] == "turn" else _analyze(bot, state)
 
 
 def _stream(bot: Bot, state: State, connection: Connection) -> None:
-    """Send growing analyses (see :func:`analyze`) until a message says that they are no longer needed."""
+    """Send growing analyses until a message says that they are no longer needed."""
     begin = time.perf_counter()
 
     def stop(found: Analysis) -> bool:
@@ -390,23 +435,13 @@ def _turn(bot: Bot, state: State) -> list[str]:
     return played
 
 
-def analyze(bot: Bot, state: State) -> dict[str, Any]:
-    """Return what a bot thinks of a position as JSON.
-
-    Returns:
-        ``player``, ``value``, ``proven``, ``evaluation``, ``simulations``, ``line`` and ``lines`` of the
-        :class:`~stoneworks.models.bots.bot.Analysis`; ``line_ends_game``, whether the game is over after ``line``; ``seconds``;
-        ``columns``, a list of the ``name`` of each column and its ``kind``: a ``"share"`` in [0, 1], a ``"count"``, a
-        ``"value"`` in [-1, 1] or a ``"score"`` on the bot's own scale; and ``actions``, a list of objects with the ``action``
-        and its columns, the most visited or else the most probable first.
-    """
+def _analyze(bot: Bot, state: State) -> AnalysisAnswer:
     begin = time.perf_counter()
     found = bot.analyze(state)
     return _describe(found, state, time.perf_counter() - begin)
 
 
-def _describe(found: Analysis, state: State, seconds: float) -> dict[str, Any]:
-    """Return an analysis as JSON."""
+def _describe(found: Analysis, state: State, seconds: float) -> AnalysisAnswer:
     game, end = state.get_game(), state.clone()
     for action in found.line:
         end.apply_action(action)

@@ -144,7 +144,7 @@ def new_game(
 
 
 def _result(line: Line) -> dict[str, Any]:
-    return outcome_of(line.state) or {"winner": None, "reason": None}
+    return dict(outcome_of(line.state) or {"winner": None, "reason": None})
 
 
 def line_of(stored: StoredGame, positions: Positions, node: int | None = None) -> Line:

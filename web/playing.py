@@ -5,20 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from typing_extensions import TypedDict
 
 from stoneworks.documents import Tuple
 from stoneworks.envs.rules import Game
 from stoneworks.web import game_tree
 from stoneworks.web.agents import Agents
-from stoneworks.web.board import Line, Positions, describe, turns_of
-from stoneworks.web.bot_processes import BotProcesses, SharedJobs, disconnected
+from stoneworks.web.board import Line, PositionAnswer, Positions, Result, Turn, describe, turns_of
+from stoneworks.web.bot_processes import BotProcesses, SharedJobs, TurnAnswer, disconnected
 from stoneworks.web.game_tree import GameHeader, StoredGame, Tree
 from stoneworks.web.requests import (
     MAX_BODY_BYTES,
@@ -106,22 +107,110 @@ class RevisionQuery(Query):
     revision: int = Field(0, ge=0)
 
 
-def game_summary(stored: GameHeader) -> dict[str, Any]:
-    """Return a game as JSON for lists of games."""
-    summary = stored.model_dump(include={"id", "game", "title", "players", "created", "updated"})
-    return summary | {"result": None if stored.reason is None else {"winner": stored.winner, "reason": stored.reason}}
+class GameSummary(TypedDict):
+    """A game in lists of games; see :class:`~stoneworks.web.game_tree.GameHeader`."""
+
+    id: str
+    game: str
+    title: str
+    players: Sequence[str | None]
+    created: float
+    updated: float
+    result: Result | None
 
 
-def game_view(stored: StoredGame, positions: Positions) -> dict[str, Any]:
-    """Return a game as JSON for the game page."""
+class GamesAnswer(TypedDict):
+    """Games, and for a page of the list the number of all."""
+
+    games: list[GameSummary]
+    total: NotRequired[int]
+
+
+class GameView(GameSummary):
+    """A game on the game page; see :class:`~stoneworks.web.game_tree.GameHeader`.
+
+    Attributes:
+        line: the nodes from the start to the current position.
+        num_committed: number of actions of committed turns.
+        complete_turn: whether the turn in progress is complete and must be confirmed.
+        position: the current position; without legal actions if no person is to move.
+        changed: true in answers to requests that wait for a change.
+    """
+
+    revision: int
+    current: int
+    committed: int
+    line: list[int]
+    num_committed: int
+    confirm: bool
+    complete_turn: bool
+    turns: list[Turn]
+    position: PositionAnswer
+    bot_to_move: bool
+    changed: NotRequired[bool]
+
+
+class UnchangedAnswer(TypedDict):
+    """The answer to a request that has waited in vain for a change; ``changed`` is false."""
+
+    revision: int
+    changed: bool
+
+
+class NodesAnswer(TypedDict):
+    """The tree of a game as rows of node, parent, action, comment, player and color, parents before children."""
+
+    nodes: list[tuple[int, int | None, str, str, int | None, str | None]]
+    current: int
+    revision: int
+
+
+class VariationAnswer(NodesAnswer):
+    """A tree with a new variation, which ends with ``node``."""
+
+    node: int
+
+
+class TreeAnswer(GameSummary, NodesAnswer):
+    """A game with its tree."""
+
+
+class HintAnswer(TurnAnswer):
+    """The rest of a turn, and the bot that suggests it."""
+
+    bot: str
+
+
+class DeletedAnswer(TypedDict):
+    """The identifier of a deleted game."""
+
+    deleted: str
+
+
+def game_summary(stored: GameHeader) -> GameSummary:
+    """Return a game for lists of games."""
+    return {
+        "id": stored.id,
+        "game": stored.game,
+        "title": stored.title,
+        "players": stored.players,
+        "created": stored.created,
+        "updated": stored.updated,
+        "result": None if stored.reason is None else {"winner": stored.winner, "reason": stored.reason},
+    }
+
+
+def game_view(stored: StoredGame, positions: Positions) -> GameView:
+    """Return a game for the game page."""
     line = game_tree.line_of(stored, positions)
     position = describe(line)
     over = stored.reason is not None
     complete_turn = game_tree.turn_is_complete(stored, line)
     bot_to_move = not over and position["player"] is not None and stored.players[position["player"]] is not None
     if over or bot_to_move or complete_turn:
-        position |= {"legal": [], "buttons": [], "places": {}, "icons": {}}
-    return game_summary(stored) | {
+        position = {**position, "legal": [], "buttons": [], "places": {}, "icons": {}}
+    return {
+        **game_summary(stored),
         "revision": stored.revision,
         "current": stored.current,
         "committed": stored.committed,
@@ -189,11 +278,11 @@ class GameRoutes:
     def _load(self, request: Request) -> StoredGame:
         return self._store.load(request.path_params["id"])
 
-    def _games(self, _: Request, page: PageQuery) -> dict[str, Any]:
+    def _games(self, _: Request, page: PageQuery) -> GamesAnswer:
         stored, number = self._store.recent(page.first, page.count)
         return {"games": [game_summary(game) for game in stored], "total": number}
 
-    def _new_game(self, _: Request, asked: NewGameBody) -> dict[str, Any]:
+    def _new_game(self, _: Request, asked: NewGameBody) -> GameView:
         game = self._positions.game(asked.game, asked.options)
         line = self._positions.line(game, asked.actions)
         new = game_tree.new_game(
@@ -211,17 +300,16 @@ class GameRoutes:
                 self._agents.check(player, game)
         return tuple(players)
 
-    def _game(self, request: Request, _: Query) -> dict[str, Any]:
+    def _game(self, request: Request, _: Query) -> GameView:
         return game_view(self._load(request), self._positions)
 
-    def _tree(self, request: Request, _: Query) -> dict[str, Any]:
+    def _tree(self, request: Request, _: Query) -> TreeAnswer:
         stored = self._load(request)
-        return game_summary(stored) | self._nodes(stored)
+        return {**game_summary(stored), **self._nodes(stored)}
 
-    def _nodes(self, stored: StoredGame) -> dict[str, Any]:
-        """Return the tree as rows of node, parent, action, comment, player and color, parents before children."""
+    def _nodes(self, stored: StoredGame) -> NodesAnswer:
         movers = game_tree.movers_of(stored, self._positions)
-        rows = [[*node, *movers.get(number, (None, None))] for number, node in sorted(stored.nodes.items())]
+        rows = [(*node, *movers.get(number, (None, None))) for number, node in sorted(stored.nodes.items())]
         return {"nodes": rows, "current": stored.current, "revision": stored.revision}
 
     def _operations(self) -> list[Route]:
@@ -229,7 +317,7 @@ class GameRoutes:
         positions = self._positions
 
         def operation(name: str, body: type[Body], make: Callable[[StoredGame, Any], StoredGame]) -> Route:
-            def handle(request: Request, asked: Body) -> dict[str, Any]:
+            def handle(request: Request, asked: Body) -> GameView:
                 stored = self._store.change(request.path_params["id"], lambda stored: make(stored, asked))
                 return game_view(stored, positions)
 
@@ -259,14 +347,14 @@ class GameRoutes:
             operation("prune", NodeBody, lambda game, asked: game_tree.prune(game, asked.node)),
         ]
 
-    def _variation(self, request: Request, asked: VariationBody) -> dict[str, Any]:
+    def _variation(self, request: Request, asked: VariationBody) -> VariationAnswer:
         stored = self._store.change(
             request.path_params["id"],
             lambda stored: game_tree.add_variation(stored, self._positions, asked.node, asked.actions),
         )
-        return self._nodes(stored) | {"node": stored.add(asked.node, asked.actions)[1]}
+        return {**self._nodes(stored), "node": stored.add(asked.node, asked.actions)[1]}
 
-    def _delete(self, request: Request, _: Body) -> dict[str, Any]:
+    def _delete(self, request: Request, _: Body) -> DeletedAnswer:
         self._store.delete(request.path_params["id"])
         return {"deleted": request.path_params["id"]}
 
@@ -276,7 +364,7 @@ class GameRoutes:
         line = game_tree.line_of(stored, self._positions)
         return {"kind": "turn", "game": stored.game, "actions": line.actions, "bot": bot(stored, line)}
 
-    async def _bot_turn(self, request: Request, asked: NodeBody) -> dict[str, Any]:
+    async def _bot_turn(self, request: Request, asked: NodeBody) -> GameView:
         """Play the turn of the bot to move."""
         game_id = request.path_params["id"]
 
@@ -288,20 +376,21 @@ class GameRoutes:
                 raise RequestError("a person is to move", 409)
             return self._agents.check(bot, line.state.get_game()).name
 
-        def play(actions: Sequence[str]) -> dict[str, Any]:
+        def play(actions: Sequence[str]) -> GameView:
             stored = self._store.change(
                 game_id, lambda stored: game_tree.play_turn(stored, self._positions, asked.node, actions)
             )
             return game_view(stored, self._positions)
 
-        async def make() -> dict[str, Any]:
-            answer = await self._processes.run(await run_in_threadpool(self._turn_job, request, asked, bot_to_move))
+        async def make() -> GameView:
+            answer: TurnAnswer = await self._processes.run(
+                await run_in_threadpool(self._turn_job, request, asked, bot_to_move)
+            )
             return await run_in_threadpool(play, answer["actions"])
 
         return await self._jobs.run(request, ("turn", game_id, asked.node), make)
 
-    async def _hint(self, request: Request, asked: NodeBody) -> dict[str, Any]:
-        """Return the actions that a bot suggests for the rest of the turn."""
+    async def _hint(self, request: Request, asked: NodeBody) -> HintAnswer:
 
         def adviser(stored: StoredGame, line: Line) -> str:
             game_tree.player_to_move(stored, line)
@@ -309,10 +398,10 @@ class GameRoutes:
 
         job = await run_in_threadpool(self._turn_job, request, asked, adviser)
         key = ("hint", job["game"], job["actions"])
-        answer = await self._jobs.run(request, key, lambda: self._processes.run(job))
+        answer: TurnAnswer = await self._jobs.run(request, key, lambda: self._processes.run(job))
         return {"bot": job["bot"], "actions": answer["actions"]}
 
-    async def _wait(self, request: Request, asked: RevisionQuery) -> dict[str, Any]:
+    async def _wait(self, request: Request, asked: RevisionQuery) -> GameView | UnchangedAnswer:
         """Respond with the game once its revision differs from the given one, or without it after a timeout."""
         game_id = request.path_params["id"]
         with self._changes.next_change(game_id) as event:
@@ -327,9 +416,9 @@ class GameRoutes:
                 stored = await run_in_threadpool(self._load, request)
         if stored.revision == asked.revision:
             return {"revision": stored.revision, "changed": False}
-        return await run_in_threadpool(game_view, stored, self._positions) | {"changed": True}
+        return {**await run_in_threadpool(game_view, stored, self._positions), "changed": True}
 
-    def _import(self, _: Request, asked: ImportBody) -> dict[str, Any]:
+    def _import(self, _: Request, asked: ImportBody) -> GamesAnswer:
         created = self._store.create(game_tree.games_of(asked.text, self._positions))
         return {"games": [game_summary(game) for game in created]}
 

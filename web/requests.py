@@ -1,9 +1,12 @@
-"""Requests of the page: the routes that parse them, and what their typed documents share."""
+"""Requests of the page and their answers: the routes that parse and send them, and what the typed documents share.
+
+Requests are documents, which pydantic checks. Answers are typed dictionaries, which mypy checks where they are made.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import ConfigDict, Field
@@ -62,9 +65,10 @@ class PageQuery(Query):
     count: int = Field(50, ge=1, le=200)
 
 
-#: Called with the request and its document; a plain function runs in a thread, a coroutine in the event loop. Returns a
-#: response, or a value for JSON.
-Handler = Callable[[Request, Any], Any]
+#: What a handler returns: a response, or a typed dictionary or a document, which are sent as JSON.
+Answer = Response | Mapping[str, Any] | Document
+#: Called with the request and its document; a plain function runs in a thread, a coroutine in the event loop.
+Handler = Callable[[Request, Any], Answer | Awaitable[Answer]]
 
 
 def get(path: str, handle: Handler, query: type[Query] = Query) -> Route:
@@ -94,6 +98,8 @@ async def _answer(handle: Handler, request: Request, document: Body) -> Response
         answer = await handle(request, document)
     else:
         answer = await run_in_threadpool(handle, request, document)
+    if isinstance(answer, Document):
+        answer = answer.to_fields()
     return answer if isinstance(answer, Response) else JSONResponse(answer)
 
 

@@ -12,13 +12,13 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 from starlette.requests import Request
 from starlette.routing import Route
+from typing_extensions import TypedDict
 
 from stoneworks.documents import Document, Tuple
 from stoneworks.evaluation.arena import load_arena
@@ -30,7 +30,7 @@ from stoneworks.locks import is_in_use
 from stoneworks.models.shipped import METADATA_FILE
 from stoneworks.reading import read_bytes, read_json, read_json_lines
 from stoneworks.web.agents import Agents
-from stoneworks.web.board import Positions, turns_of
+from stoneworks.web.board import Positions, Turn, turns_of
 from stoneworks.web.requests import PageQuery, Query, RequestError, get
 
 #: Maximum size of a file; larger files are listed but cannot be opened.
@@ -115,8 +115,7 @@ class _Checkpoint(Document):
     training: _Training
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(TypedDict):
     """A watched source.
 
     Attributes:
@@ -126,7 +125,6 @@ class Source:
         folder: name of the folder given on the command line.
         modified: modification time in seconds since 1970.
         state: ``"running"`` while a process writes to it; else, for a run, ``"finished"`` or ``"stopped"``; or empty.
-        path: path of the file or folder, which is not sent.
     """
 
     id: str
@@ -135,7 +133,111 @@ class Source:
     folder: str
     modified: float
     state: str
-    path: Path
+
+
+class SourcesAnswer(TypedDict):
+    """All sources, most recently changed first."""
+
+    sources: list[Source]
+
+
+class RecordRow(TypedDict):
+    """A game in a table: its number in the source, and of its record the fields and the number of actions.
+
+    Attributes:
+        file: name of the file without the suffix.
+    """
+
+    index: int
+    game: str
+    players: tuple[str, str]
+    winner: int | None
+    reason: str | None
+    length: int
+    file: str
+
+
+class RecordsAnswer(TypedDict):
+    """A page of the games of a source that match the filters.
+
+    Attributes:
+        total: number of games that match.
+        all: number of all games.
+        broken: number of lines that are no records.
+        games: the game strings of all games; ``reasons``, ``players`` and ``files`` likewise, at most 100 players.
+        mean_length: mean number of actions of the games that match; None if there are none.
+        first_player_score: mean score of player 0 in those that are finished.
+    """
+
+    rows: list[RecordRow]
+    total: int
+    all: int
+    broken: int
+    games: list[str]
+    reasons: list[str]
+    players: list[str]
+    files: list[str]
+    mean_length: float | None
+    first_player_score: float | None
+
+
+class WatchedGame(GameRecord):
+    """The record of a game, with its number in the source and its turns."""
+
+    index: int
+    turns: Tuple[Turn]
+
+
+class CrossTableRow(TypedDict):
+    """Two players, the score of the first, and the number of their games."""
+
+    names: tuple[str, str]
+    score: float
+    games: int
+
+
+class ArenaAnswer(TypedDict):
+    """An arena: its progress and its results.
+
+    Attributes:
+        games: number of games; ``pairs`` and ``pairs_in_all``, that of their pairs and of all to be played.
+        results: fields of :class:`~stoneworks.evaluation.results.ArenaSummary`; None without games.
+    """
+
+    game: str
+    games: int
+    pairs: int
+    pairs_in_all: int
+    finished: bool
+    results: dict[str, Any] | None
+    cross_table: list[CrossTableRow]
+
+
+class RunFiles(TypedDict):
+    """What the files of a training run say.
+
+    Attributes:
+        game: the game string; None without a checkpoint, as ``algorithm``.
+        match_results: the results of its matches as the checkpoint has them.
+        axis: the column of the unit; None without metrics.
+        names: the columns.
+        columns: the rows by column, at most 2000; None where a row lacks it.
+        num_rows: number of all rows.
+    """
+
+    game: str | None
+    algorithm: str | None
+    match_results: Sequence[dict[str, Any]]
+    axis: str | None
+    names: list[str]
+    columns: dict[str, list[float | None]]
+    num_rows: int
+
+
+class RunAnswer(RunFiles):
+    """A training run, and the name of its agent if it may be played."""
+
+    agent: str | None
 
 
 class _Cache:
@@ -188,12 +290,13 @@ class Watch:
     def routes(self, positions: Positions) -> list[Route]:
         """Return the routes of the sources."""
 
-        def record(_: Request, asked: RecordQuery) -> dict[str, Any]:
-            fields = self.record(asked.source, asked.index)
-            return fields | {"turns": turns_of(positions.line(positions.game(fields["game"]), fields["actions"]))}
+        def record(_: Request, asked: RecordQuery) -> WatchedGame:
+            found = self.record(asked.source, asked.index)
+            turns = turns_of(positions.line(positions.game(found.game), found.actions))
+            return WatchedGame(**dict(found), index=asked.index, turns=turns)
 
         return [
-            get("/api/watch", lambda _, __: {"sources": self.sources()}),
+            get("/api/watch", lambda _, __: SourcesAnswer(sources=self.sources())),
             get("/api/watch/records", lambda _, asked: self.records(asked), RecordsQuery),
             get("/api/watch/record", record, RecordQuery),
             get("/api/watch/arena", lambda _, asked: self.arena(asked.source), SourceQuery),
@@ -202,20 +305,27 @@ class Watch:
 
     # -- Finding -----------------------------------------------------------------------------------------------------------
 
-    def sources(self) -> list[dict[str, Any]]:
+    def sources(self) -> list[Source]:
         """Return all sources, most recently changed first."""
-        found = sorted(self._scan().values(), key=lambda source: -source.modified)
-        return [{name: value for name, value in vars(source).items() if name != "path"} for source in found]
+        return sorted((source for source, _ in self._scan().values()), key=lambda source: -source["modified"])
 
-    def _scan(self) -> dict[str, Source]:
-        found: dict[str, Source] = {}
+    def _scan(self) -> dict[str, tuple[Source, Path]]:
+        """Return the sources and their paths by their ids."""
+        found: dict[str, tuple[Source, Path]] = {}
         for number, root in enumerate(self.roots):
             for kind, path, dated in _paths_in(root):
                 with contextlib.suppress(OSError):
                     status = dated.stat() if dated.exists() else path.stat()
                     relative = "" if path == root else path.relative_to(root).as_posix()
-                    place = f"{number}/{relative}", kind, relative or root.name, root.name
-                    found[place[0]] = Source(*place, status.st_mtime, self._state_of(kind, path), path)
+                    source = Source(
+                        id=f"{number}/{relative}",
+                        kind=kind,
+                        name=relative or root.name,
+                        folder=root.name,
+                        modified=status.st_mtime,
+                        state=self._state_of(kind, path),
+                    )
+                    found[source["id"]] = source, path
                 if len(found) >= _MAX_SOURCES:
                     return found
         return found
@@ -229,19 +339,20 @@ class Watch:
         is_finished: bool = self._states.get(file, _stamp(file), lambda: _is_finished(file))
         return "finished" if is_finished else "stopped"
 
-    def _source(self, source_id: str, kind: str | None = None) -> Source:
-        source = self._scan().get(source_id)
-        if source is None or kind not in (None, source.kind):
-            raise RequestError(f"there is no {kind or 'source'} {source_id[:80]!r} in the watched folders", 404)
-        return source
+    def _path(self, source_id: str, *kinds: str) -> tuple[Path, str]:
+        """Return the path and the kind of a source of one of the kinds."""
+        source, path = self._scan().get(source_id, (None, Path()))
+        if source is None or source["kind"] not in kinds:
+            raise RequestError(f"there is no {' or '.join(kinds)} {source_id[:80]!r} in the watched folders", 404)
+        return path, source["kind"]
 
     # -- Records -----------------------------------------------------------------------------------------------------------
 
-    def records(self, query: RecordsQuery) -> dict[str, Any]:
+    def records(self, query: RecordsQuery) -> RecordsAnswer:
         """Return a table of the games in a record file, an arena or the matches of a run."""
         found = list(self._records_of(query.source))
         known = [(index, record, file) for index, (record, file) in enumerate(found) if isinstance(record, GameRecord)]
-        rows: list[dict[str, Any]] = [
+        rows: list[RecordRow] = [
             {
                 "index": index,
                 "game": record.game,
@@ -268,20 +379,20 @@ class Watch:
             "first_player_score": sum(scores) / len(scores) if scores else None,
         }
 
-    def record(self, source_id: str, index: int) -> dict[str, Any]:
-        """Return one game with its actions, validated by replay."""
+    def record(self, source_id: str, index: int) -> GameRecord:
+        """Return one game."""
         records = [record for record, _ in self._records_of(source_id)]
         if index >= len(records):
             raise RequestError(f"index must be an integer from 0 to {len(records) - 1}, got {index}", 404)
         record = records[index]
         if isinstance(record, str):
             raise RequestError(record)
-        return record.to_fields() | {"index": index}
+        return record
 
     def _records_of(self, source_id: str) -> Iterator[tuple[GameRecord | str, str]]:
         """Yield the records of a source, each with the name of its file without the suffix; see :func:`_records_in`."""
-        source = self._source(source_id)
-        for file in [source.path] if source.kind == "records" else _games_files(source):
+        path, kind = self._path(source_id, "records", *_GAMES_FOLDERS)
+        for file in [path] if kind == "records" else _games_files(path / _GAMES_FOLDERS[kind]):
             try:
                 status = file.stat()
                 if status.st_size > _MAX_FILE_BYTES:
@@ -294,31 +405,30 @@ class Watch:
 
     # -- Arenas ------------------------------------------------------------------------------------------------------------
 
-    def arena(self, source_id: str) -> dict[str, Any]:
+    def arena(self, source_id: str) -> ArenaAnswer:
         """Return the ratings, the cross table and the progress of an arena."""
-        source = self._source(source_id, "arena")
-        games = source.path / _GAMES_FOLDERS["arena"]
+        path, kind = self._path(source_id, "arena")
+        games = path / _GAMES_FOLDERS[kind]
         if not games.is_dir():
             raise RequestError("this arena has no games yet", 409)
         if games.is_symlink() or any(file.is_symlink() for file in games.glob("*.jsonl")):
             raise RequestError("the games of this arena are links, which are not followed", 409)
         stamp = [(file.name, _stamp(file)) for file in sorted(games.glob("*.jsonl"))]
         try:
-            answer: dict[str, Any] = self._folders.get(source.path, stamp, lambda: _read_arena(source.path))
+            answer: ArenaAnswer = self._folders.get(path, stamp, lambda: _read_arena(path))
         except (ArenaFolderError, RatingError) as error:
-            raise RequestError(str(error).replace(str(source.path), source.path.name), 409) from None
+            raise RequestError(str(error).replace(str(path), path.name), 409) from None
         return answer
 
     # -- Runs --------------------------------------------------------------------------------------------------------------
 
-    def run(self, source_id: str) -> dict[str, Any]:
-        """Return the metrics of a training run per iteration, its match results, and the name of its agent if it may be played."""
-        source = self._source(source_id, "run")
-        stamp = [_stamp(source.path / name) for name in (_METRICS_FILE, _CHECKPOINT_FILE)]
-        answer: dict[str, Any] = self._folders.get(source.path, stamp, lambda: _read_run(source.path))
-        return answer | {
-            "agent": self._agents.name_of(source.path / _CHECKPOINT_FILE.parent) if answer["game"] else None
-        }
+    def run(self, source_id: str) -> RunAnswer:
+        """Return the metrics of a training run per iteration, and its match results."""
+        path, _ = self._path(source_id, "run")
+        stamp = [_stamp(path / name) for name in (_METRICS_FILE, _CHECKPOINT_FILE)]
+        files: RunFiles = self._folders.get(path, stamp, lambda: _read_run(path))
+        agent = self._agents.name_of(path / _CHECKPOINT_FILE.parent) if files["game"] else None
+        return {**files, "agent": agent}
 
 
 def _paths_in(root: Path) -> Iterator[tuple[str, Path, Path]]:
@@ -356,9 +466,8 @@ def _is_own_file(folder: Path, *parts: str) -> bool:
     return not any(path.is_symlink() for path in paths) and paths[-1].is_file()
 
 
-def _games_files(source: Source) -> list[Path]:
+def _games_files(folder: Path) -> list[Path]:
     """Return the record files of an arena or of the matches of a run, without links."""
-    folder = source.path / _GAMES_FOLDERS[source.kind]
     return [] if folder.is_symlink() else [file for file in sorted(folder.glob("*.jsonl")) if not file.is_symlink()]
 
 
@@ -385,9 +494,9 @@ def _records_in(file: Path) -> list[GameRecord | str]:
     return records
 
 
-def _read_arena(folder: Path) -> dict[str, Any]:
+def _read_arena(folder: Path) -> ArenaAnswer:
     result = load_arena(folder)
-    answer = {
+    answer: ArenaAnswer = {
         "game": result.settings.game,
         "games": result.num_games,
         "pairs": result.num_pairs,
@@ -405,22 +514,31 @@ def _read_arena(folder: Path) -> dict[str, Any]:
     return answer
 
 
-def _read_run(folder: Path) -> dict[str, Any]:
+def _read_run(folder: Path) -> RunFiles:
     axis, rows = _metrics(folder / _METRICS_FILE)
     names = sorted({name for row in rows for name in row})
-    training: dict[str, Any] = {"game": None, "algorithm": None, "match_results": ()}
-    if _is_own_file(folder, *_CHECKPOINT_FILE.parts):
-        with contextlib.suppress(ValueError):
-            fields = read_json(folder / _CHECKPOINT_FILE, _UnreadableError, _MAX_FILE_BYTES)
-            checkpoint = _Checkpoint.parse(fields, "checkpoint")
-            training = {"game": checkpoint.game, **dict(checkpoint.training)}
     step = max(1, len(rows) // _MAX_POINTS)
-    return training | {
+    answer: RunFiles = {
+        "game": None,
+        "algorithm": None,
+        "match_results": (),
         "axis": axis,
         "names": names,
         "columns": {name: [row.get(name) for row in rows[::step]] for name in names},
         "num_rows": len(rows),
     }
+    if _is_own_file(folder, *_CHECKPOINT_FILE.parts):
+        with contextlib.suppress(ValueError):
+            fields = read_json(folder / _CHECKPOINT_FILE, _UnreadableError, _MAX_FILE_BYTES)
+            checkpoint = _Checkpoint.parse(fields, "checkpoint")
+            training = checkpoint.training
+            answer = {
+                **answer,
+                "game": checkpoint.game,
+                "algorithm": training.algorithm,
+                "match_results": training.match_results,
+            }
+    return answer
 
 
 def _metrics(file: Path) -> tuple[str | None, list[dict[str, float]]]:

@@ -6,12 +6,24 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from stoneworks.models import register_bot
 from stoneworks.web.bot_processes import BotProcesses, SharedJobs
 from stoneworks.web.requests import RequestError
+
+QUITTER = """
+from stoneworks.models import Bot, BotForfeit
+
+class Quitter(Bot):
+    def __init__(self, game, seed):
+        pass
+    def step_with_policy(self, state):
+        raise BotForfeit("quitter", "late", "no answer")
+"""
 
 
 class Client:
@@ -86,6 +98,21 @@ def test_the_end_of_a_canceled_job_does_not_remove_the_job_that_replaced_it() ->
         assert (work.num_begun, work.num_canceled) == (2, 1)
         work.finish()
         assert [await task for task in later] == [{"number": 2}] * 2
+
+    asyncio.run(check())
+
+
+def test_a_forfeit_is_an_error_of_the_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "quitting.py").write_text(QUITTER, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    register_bot("quitter", "quitting:Quitter")
+
+    async def check() -> None:
+        pool = BotProcesses(1, 600)
+        with pytest.raises(RequestError, match=r"quitter forfeits the game \(late\)") as refused:
+            await pool.run({"kind": "turn", "game": "vadus(size=3)", "actions": (), "bot": "quitter"})
+        assert refused.value.status == 409
+        pool.close()
 
     asyncio.run(check())
 

@@ -159,7 +159,7 @@ export class Board {
       items.map((item) => {
         const icon = this.position.icons?.[item.label];
         const content = icon ? [parseSvg(icon), h("span", {}, item.label)] : [item.label];
-        return button(content, () => choose(item), { "data-action": item.action, title: item.label });
+        return button(content, () => choose(item), { "data-action": item.action, title: item.label, class: this.hint.includes(item.action) ? "primary" : "" });
       }),
       button("Cancel", () => this.reset(), { class: "quiet" }),
     );

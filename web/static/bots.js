@@ -37,16 +37,19 @@ export class BotChoice {
   }
 
   /**
-   * Lists the bots of a game.
+   * Lists the bots of a game. An opponent that was chosen by its level becomes the one of that level.
    *
    * @param options `wanted`, the bot to choose; `fallback`, the one to choose if that does not play this game; `without`, bots
    *   that are left out.
    */
   async list(game, { wanted = this.value, fallback = null, without = [] } = {}) {
     const pending = this.isPending;
+    const before = this.select.selectedOptions[0];
+    const level = before?.value === wanted ? before.dataset.level : undefined;
     this.game = game;
     this.bots = (await botsFor(game)).filter((bot) => !without.includes(bot.name));
     if (without.includes(this.typed?.name)) this.typed = null;
+    if (level) wanted = this.bots.find((bot) => bot.level === level)?.name ?? wanted;
     if (wanted && !this.bots.some((bot) => bot.name === wanted)) this.typed = await botNamed(game, wanted).catch(() => null);
     this.fill();
     if (pending) {
@@ -63,7 +66,7 @@ export class BotChoice {
     const levels = this.empty === "Person" ? bots.filter((bot) => bot.level) : [];
     this.select.replaceChildren(
       h("option", { value: "" }, this.empty),
-      levels.length ? h("optgroup", { label: "Opponents by level" }, levels.map((bot) => h("option", { value: bot.name }, `${bot.level}: ${bot.name}${bot.rating === null ? "" : `, rating ${Math.round(bot.rating)}`}`))) : "",
+      levels.length ? h("optgroup", { label: "Opponents by level" }, levels.map((bot) => h("option", { value: bot.name, "data-level": bot.level }, `${bot.level}: ${bot.name}${bot.rating === null ? "" : `, rating ${Math.round(bot.rating)}`}`))) : "",
       group("Bots by rating on this board", bots.filter((bot) => bot.rating !== null)),
       group("Bots without a rating on this board", bots.filter((bot) => bot.rating === null)),
       h("option", { value: OTHER }, "Other bot by name …"),

@@ -1,6 +1,6 @@
 // The report of a game: what each turn lost by an agent's judgment, and the turning points.
 
-import { button, h, percent, swatch, table, tableRow, numberCell } from "./dom.js";
+import { button, h, percent, swatch, table, tableRow, numberCell, turnText } from "./dom.js";
 
 /** Losses of the chance to win from which a turn is a turning point, the greatest first, as lichess has them. */
 const JUDGMENTS = [[0.3, "??", "blunder"], [0.2, "?", "mistake"], [0.1, "?!", "inaccuracy"]];
@@ -29,21 +29,28 @@ export function judgedTurns(nodes, values, proven) {
   return turns;
 }
 
-/** Returns the report of the turns; `goTo` shows the position after a turn. */
-export function report(turns, agent, goTo) {
+/** Returns the color of the player of some turns, both where a swap changed it, and the name if the game has players. */
+function playerOf(turns, players) {
+  const colors = [...new Set(turns.map((turn) => turn.color))];
+  const name = players ? ` (${players[turns[0].mover] ?? "person"})` : "";
+  return h("td", {}, colors.map((color) => h("span", { class: `swatch small ${color.toLowerCase()}`, "aria-hidden": "true" })), colors.join(", then ") + name);
+}
+
+/** Returns the report of the turns; `players` are those of a stored game, and `goTo` shows the position after a turn. */
+export function report(turns, agent, players, goTo) {
   const known = turns.filter((turn) => turn.loss !== null);
   if (!known.length) return h("p", { class: "faint" }, "No turn has been judged yet.");
-  const rows = [0, 1].map((mover) => {
-    const own = known.filter((turn) => turn.mover === mover);
-    const mean = own.length ? own.reduce((sum, turn) => sum + turn.loss, 0) / own.length : null;
+  const judged = [0, 1].map((mover) => known.filter((turn) => turn.mover === mover)).filter((own) => own.length);
+  const rows = judged.map((own) => {
+    const mean = own.reduce((sum, turn) => sum + turn.loss, 0) / own.length;
     const counts = JUDGMENTS.map(([, mark]) => own.filter((turn) => turn.mark === mark).length);
-    return tableRow([String(mover), numberCell(own.length), numberCell(percent(mean, 1)), ...counts.map((count) => numberCell(count))]);
+    return tableRow([playerOf(own, players), numberCell(own.length), numberCell(percent(mean, 1)), ...counts.map((count) => numberCell(count))]);
   });
   const points = known.filter((turn) => turn.mark);
   const line = (turn) => [
     `${turn.number}. `,
     ...swatch(turn.color),
-    button(turn.actions.join(" "), () => goTo(turn.node), { class: "link" }),
+    button(turnText(turn.actions), () => goTo(turn.node), { class: "link" }),
     ` ${turn.mark} ${turn.word}: ${percent(turn.before)} to ${percent(turn.after)}${turn.proven ? ", proven" : ""}`,
   ];
   return h(

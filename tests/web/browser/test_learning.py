@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -100,6 +102,16 @@ def test_boards_and_opponents_have_names(visit: OpenPage) -> None:
     page.wait_for_load_state("networkidle")
     levels = page.locator(".seats select").nth(1).locator('optgroup[label="Opponents by level"] option')
     assert [text.partition(":")[0] for text in levels.all_inner_texts()] == ["Beginner", "Easy", "Medium", "Hard"]
+    # An opponent keeps its level on another board, where it is another bot.
+    hard = levels.nth(3).get_attribute("value")
+    page.locator(".seats select").nth(1).select_option(hard)
+    page.get_by_role("radio", name="Trugo").check(force=True)
+    chosen = page.locator(".seats select").nth(1).locator("option:checked")
+    expect(chosen).to_have_text(re.compile("^Hard: trugo@64"))
+    page.get_by_role("radio", name="Vadus").check(force=True)
+    expect(chosen).to_have_text(re.compile("^Hard: vadus@64"))
+    page.get_by_role("group", name="Boards").get_by_role("button", name="quick").click()
+    page.wait_for_load_state("networkidle")
     page.get_by_role("button", name="Start the game").click()
     page.wait_for_selector(".game .board svg")
     expect(page.locator("h1")).to_have_text("vadus(size=5)")

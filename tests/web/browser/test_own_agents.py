@@ -7,11 +7,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
 from damage import damage
-from pages import OpenPage, assert_accessible, button
+from pages import OpenPage, assert_accessible, button, delay_answers
 from stoneworks.locks import lock_folder
+
+LAST_ACTION = """
+from stoneworks.models import Bot, BotEntry
+
+class LastBot(Bot):
+    def __init__(self, game, seed):
+        pass
+    def step_with_policy(self, state):
+        return [(state.legal_actions()[-1], 1.0)], state.legal_actions()[-1]
+
+BOT = BotEntry("last", "last:LastBot")
+"""
 
 
 def test_the_agent_of_a_run_plays_and_analyzes_by_one_click(
@@ -46,6 +59,26 @@ def test_the_agent_of_a_run_plays_and_analyzes_by_one_click(
     expect(page.locator(".agent h2").first).to_have_text(f"{runs}/first/checkpoint@64")
 
 
+def test_the_bot_of_an_installed_package_analyzes_and_plays(
+    open_page: OpenPage, start_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metadata = tmp_path / "stoneworks_last-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: stoneworks-last\nVersion: 1.0\n", encoding="utf-8")
+    (metadata / "entry_points.txt").write_text("[stoneworks.bots]\nlast = last:BOT\n", encoding="utf-8")
+    (tmp_path / "last.py").write_text(LAST_ACTION, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    page = open_page(f"{start_server().url}/analyze?game=vadus(size=3)&moves=c3")
+    page.get_by_label("Add an agent").select_option("last")
+    expect(page.get_by_role("region", name="last").locator("tbody tr").first).to_contain_text("pass")
+    page.get_by_label("Opponent").select_option("last")
+    page.get_by_role("button", name="Play from here").click()
+    page.wait_for_url("**/play/**")
+    button(page, "pass").click()
+    button(page, "commit").click()
+    expect(page.locator(".moves > li")).to_have_text(["Black: c3", "White: pass", "Black: pass"])
+
+
 def test_charts_of_one_value_have_a_scale(open_page: OpenPage, start_server: Any, tmp_path: Path) -> None:
     for name, number in (("one", 1), ("many", 3)):
         (tmp_path / "runs" / name).mkdir(parents=True)
@@ -65,10 +98,22 @@ def test_charts_of_one_value_have_a_scale(open_page: OpenPage, start_server: Any
 def test_a_hint_names_its_player(visit_on_screens: OpenPage, post: Callable[..., Any]) -> None:
     game = post("games", game="taugo(size=3)", players=[None, None])
     page = visit_on_screens(f"/play/{game['id']}")
+    delay_answers(page, "hint", 2000)
     button(page, "hint").click()
+    expect(page.locator(".status")).to_have_text("Looking for a hint …")
     # Without a ladder of this board it is the shipped agent, with a budget that takes a fraction of a second.
     expect(page.locator(".status")).to_contain_text("Hint of taugo@64: ")
     expect(page.locator(".hit.hinted")).to_have_count(1)
+
+
+def test_the_hinted_rotation_of_a_tile_is_marked(visit_on_screens: OpenPage, post: Callable[..., Any]) -> None:
+    game = post("games", game="trugo(radius=3,tiles=7)", players=[None, None])
+    page = visit_on_screens(f"/play/{game['id']}")
+    button(page, "hint").click()
+    expect(page.locator(".status")).to_contain_text("Hint of ")
+    suggested = page.locator(".status").inner_text().partition(": ")[2]
+    page.locator(".hit.hinted").click()
+    expect(page.locator(".choices .primary")).to_have_attribute("data-action", suggested)
 
 
 def test_a_pass_is_called_so_and_hinted_as_a_button(visit_on_screens: OpenPage, post: Callable[..., Any]) -> None:
@@ -80,6 +125,8 @@ def test_a_pass_is_called_so_and_hinted_as_a_button(visit_on_screens: OpenPage, 
     game = post("games", game="taugo(size=3)", players=[None, None], actions=["c3", "end"])
     page = visit_on_screens(f"/play/{game['id']}")
     expect(page.locator(".moves > li")).to_have_text(["Black: c3", "White: pass"])
+    page.get_by_role("link", name="Analyze").last.click()
+    expect(page.locator(".tree .move")).to_have_text(["c3", "pass"])
 
 
 def test_the_heat_map_shows_visits_by_default(visit_on_screens: OpenPage, post: Callable[..., Any]) -> None:

@@ -145,7 +145,16 @@ def test_places_that_are_clicked_fast_are_one_line(visit: OpenPage) -> None:
 
 
 def test_an_unknown_address_is_told_on_a_page(visit: OpenPage) -> None:
-    expect(visit("/nowhere", expects_errors=True).locator(".error")).to_have_text("There is no such page.")
+    page = visit("/nowhere", expects_errors=True)
+    expect(page.locator(".error")).to_have_text("There is no such page.")
+    assert_accessible(page)
+
+
+def test_without_watched_folders_the_page_says_how_to_watch_some(visit_on_screens: OpenPage) -> None:
+    page = visit_on_screens("/watch")
+    expect(page.locator("pre")).to_have_text("stoneworks web runs/ games.jsonl")
+    assert_fits(page)
+    assert_accessible(page)
 
 
 def test_moves_are_grouped_by_turn_and_records_open_on_the_board(visit: OpenPage, watched: Path) -> None:

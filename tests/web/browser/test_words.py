@@ -62,6 +62,20 @@ def test_the_turn_and_what_is_left_are_in_view(open_game: OpenPage) -> None:
     expect(page.locator(".supplies")).to_be_in_viewport()
 
 
+@pytest.mark.parametrize(
+    ("game", "actions", "score"),
+    [
+        ("taugo(size=4)", "c3 end", "Score: Black 0; White 0.5"),
+        ("vadus(size=3)", "c3 a3 a4", "Group values: Black -1; White 2"),
+        ("laido(size=3)", "b4 swap", "Group values: White none; Black -1"),
+    ],
+)
+def test_the_score_is_in_view(open_game: OpenPage, game: str, actions: str, score: str) -> None:
+    page = open_game(game, actions)
+    expect(page.locator(".score")).to_have_text(score)
+    expect(page.locator(".score")).to_be_in_viewport(ratio=1)
+
+
 def test_the_board_keeps_its_place_during_a_turn(open_game: OpenPage) -> None:
     page = open_game("taigo(radius=3)")
 

@@ -5,7 +5,7 @@ import { Board } from "../board.js";
 import { BotChoice } from "../bots.js";
 import { lineChart } from "../charts.js";
 import { judgedTurns, report } from "../report.js";
-import { actionLabel, announce, button, h, inTurn, keyList, labeled, numberCell, percent, resultText, signed, sleep, swatch, tableHead, tableRow, toast } from "../dom.js";
+import { actionLabel, announce, button, h, inTurn, keyList, labeled, numberCell, percent, resultText, signed, sleep, swatch, tableHead, tableRow, toast, turnText } from "../dom.js";
 import { GameChoice } from "../games.js";
 import { importButton } from "../import.js";
 
@@ -368,7 +368,7 @@ class AnalysisPage {
         group = h("span", { class: "turn-head" }, h("span", { class: "faint" }, `${turn}.`), swatch(next.color));
         line.append(" ", group);
       }
-      const move = button(next.action, () => this.goTo(next.id), { class: "move" });
+      const move = button(next.mover === mover ? next.action : turnText([next.action]), () => this.goTo(next.id), { class: "move" });
       this.moveButtons.set(next.id, move);
       if (group.childElementCount === 3) group.append(move);
       else line.append(" ", move);
@@ -779,7 +779,7 @@ class AnalysisPage {
     };
     this.judged();
     const focused = this.report.lastChild.contains(document.activeElement);
-    this.report.lastChild.replaceChildren(report(turns, agent, (node) => this.goTo(node)));
+    this.report.lastChild.replaceChildren(report(turns, agent, this.tree.players, (node) => this.goTo(node)));
     if (focused) this.report.querySelector("summary").focus();
   }
 
@@ -806,7 +806,7 @@ class AnalysisPage {
           low: -1,
           high: 1,
           at,
-          marks: marked.map((turn) => ({ x: turn.at, y: ys[turn.at], text: turn.mark, label: `${turn.color}: ${turn.actions.join(" ")}, ${turn.word}` })),
+          marks: marked.map((turn) => ({ x: turn.at, y: ys[turn.at], text: turn.mark, label: `${turn.color}: ${turnText(turn.actions)}, ${turn.word}` })),
           width: Math.max(320, this.curve.clientWidth),
           height: 150,
           pick: (x) => {

@@ -50,7 +50,7 @@ class GamePage {
     this.turn = h("div", { class: "row turn", role: "group", "aria-label": "Turn" });
     this.tools = h("div", { class: "row", role: "group", "aria-label": "Game" });
     this.moves = h("ol", { class: "moves", tabindex: "0", "aria-label": "Moves" });
-    this.score = h("p", { class: "faint" });
+    this.score = h("p", { class: "faint score" });
     this.speed = h("input", { type: "range", min: "0", max: "3000", step: "100", value: localStorage.getItem("speed") ?? "600" });
     this.speed.addEventListener("input", () => {
       localStorage.setItem("speed", this.speed.value);
@@ -67,13 +67,13 @@ class GamePage {
       h(
         "div",
         { class: "side" },
+        this.score,
         this.title,
         this.players,
         this.seating,
         this.tools,
         this.speedField,
         h("label", { class: "check" }, this.confirm, " Confirm each turn"),
-        this.score,
         h("h2", {}, "Moves"),
         this.moves,
         keyList([
