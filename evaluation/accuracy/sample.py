@@ -82,9 +82,10 @@ def make_sample(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Sample:
-    """Return a sample of solved positions from games of bots against themselves, one position per game.
+    """Return a sample of solved positions from games of bots against themselves, at most one position per game.
 
-    The first actions of each game are random, 0 to 3 of them. At most 100 games are played per position of the sample.
+    The first actions of each game are random, 0 to 3 of them. Positions of each game are drawn until one has an action that is
+    a mistake, none from before one that was not solved. At most 100 games are played per position of the sample.
 
     Args:
         game: the game.
@@ -99,26 +100,31 @@ def make_sample(
     solver, rng = Solver(game), np.random.default_rng(seed)
     found: dict[bytes, SolvedPosition] = {}
     unsolved: set[bytes] = set()
-    for state, length in _positions(game, sources, last_actions, rng, 100 * num_positions):
+    for states in _games(game, sources, rng, 100 * num_positions):
         if progress is not None:
             progress(len(found), num_positions)
         if len(found) == num_positions:
             break
-        key = state.record.tobytes()
-        if key in found or key in unsolved:
-            continue
-        try:
-            solution = solver.solve(state, max_positions=max_positions)
-        except UnsolvedError:
-            unsolved.add(key)
-            continue
-        if len(solution.actions) < len(state.legal_actions()):
-            found[key] = SolvedPosition(
-                actions=tuple(map(game.action_to_string, state.history())),
-                phase=round(state.move_number() / length, 3),
-                result=solution.result,
-                keeping=tuple(map(game.action_to_string, solution.actions)),
-            )
+        first = 0 if last_actions is None else max(0, len(states) - last_actions)
+        for move in first + rng.permutation(len(states) - first):
+            state = states[move]
+            key = state.record.tobytes()
+            if move < first or key in found:
+                continue
+            try:
+                solution = solver.solve(state, max_positions=max_positions)
+            except UnsolvedError:
+                unsolved.add(key)
+                first = move + 1
+                continue
+            if len(solution.actions) < len(state.legal_actions()):
+                found[key] = SolvedPosition(
+                    actions=tuple(map(game.action_to_string, state.history())),
+                    phase=round(move / len(states), 3),
+                    result=solution.result,
+                    keeping=tuple(map(game.action_to_string, solution.actions)),
+                )
+                break
     return Sample(
         game=str(game),
         version=game.version,
@@ -131,10 +137,8 @@ def make_sample(
     )
 
 
-def _positions(
-    game: Game, sources: tuple[str, ...], last_actions: int | None, rng: np.random.Generator, num_games: int
-) -> Iterator[tuple[State, int]]:
-    """Yield a position of each of ``num_games`` games, with the length of its game."""
+def _games(game: Game, sources: tuple[str, ...], rng: np.random.Generator, num_games: int) -> Iterator[list[State]]:
+    """Yield the positions of each of ``num_games`` games, without the last."""
     bots = [load_bot(name, game, int(rng.integers(2**31))) for name in sources]
     for number in range(num_games):
         bot, num_random = bots[number % len(bots)], int(rng.integers(4))
@@ -144,5 +148,4 @@ def _positions(
             before.append(state.clone())
             at_random = state.move_number() < num_random
             state.apply_action(int(rng.choice(state.legal_actions())) if at_random else bot.step(state))
-        first = 0 if last_actions is None else max(0, len(before) - last_actions)
-        yield before[int(rng.integers(first, len(before)))], len(before)
+        yield before

@@ -13,8 +13,10 @@ import pytest
 from game_play import uniform_game
 from side_by_side import naive_state
 from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.envs.rules.kernels import BoardArray, Int64s, Record, StateArray, kernel
+from stoneworks.envs.rules.templates import result_bounds
 from stoneworks.models import load_bot
-from stoneworks.models.search.proof_search import hash_keys, hash_observation
+from stoneworks.models.search.proof_search import hash_keys, hash_observation, rate_equally, search_proof
 from stoneworks.models.solved.solved_game import shipped_solutions
 from stoneworks.models.solver import Solution, Solver, SolverMemoryError, TableError, UnsolvedError
 
@@ -136,6 +138,39 @@ def test_stored_results_are_found_again(name: str) -> None:
     solution = Solver(game, memory_mib=64).solve(game.new_initial_state())
     assert solution.result_of(0) == stored.result
     assert tuple(map(game.action_to_string, solution.actions)) == stored.actions
+
+
+# -- Bounds --------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def no_bounds(board: Record, state: Record) -> tuple[int, int]:
+    return -1, 1
+
+
+def fill_bounds(board: BoardArray, states: StateArray, bounds: Int64s) -> None:
+    bounds[0], bounds[1] = result_bounds(board[0], states[0])
+
+
+@pytest.mark.parametrize("name", ["vadus(size=3)", "laido(size=3)"])
+def test_bounds_of_results_hold_and_save_positions(name: str) -> None:
+    game, rng = load_game(name), np.random.default_rng(4)
+    solver, plain = Solver(game, memory_mib=4), Solver(game, memory_mib=4)
+    plain._search = game.compiled(search_proof, {"rate_actions": rate_equally, "result_bounds": no_bounds})
+    known = np.zeros(2, np.int64)
+    fill, seen = game.compiled(fill_bounds), set()
+    visited = {solver: 0, plain: 0}
+    for state in (state for _ in range(40) for state in uniform_game(game, rng)[:-1]):
+        if state.record["num_stones"] < 10:
+            continue
+        fill(game.board, state.record.reshape(1), known)
+        exact = plain.solve(state)
+        visited[plain] += exact.num_positions
+        visited[solver] += solver.solve(state).num_positions
+        assert known[0] <= exact.result_of(0) <= known[1], state
+        seen.add(tuple(known.tolist()))
+    assert seen == {(-1, 1), (1, 1), (-1, -1)}
+    assert visited[solver] < visited[plain]
 
 
 # -- Positions -----------------------------------------------------------------------------------------------------------

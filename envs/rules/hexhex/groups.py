@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stoneworks.envs.rules.kernels import BoardArray, Int16Table, Record, StateArray, kernel
-from stoneworks.envs.rules.stones import EMPTY, OFF_BOARD
+from stoneworks.envs.rules.stones import BLACK, EMPTY, OFF_BOARD, WHITE
 
 
 @kernel
@@ -98,6 +98,68 @@ def compare_groups(board: Record, stones: Record) -> int:
         if values[0, rank] != values[1, rank]:
             return 1 if values[0, rank] > values[1, rank] else -1
     return 0
+
+
+@kernel
+def bound_of_new_groups(board: Record, stones: Record, color: int) -> int:
+    """Return an upper bound of the value of any group of ``color`` that further stones can make.
+
+    A group with a path never gains: further stones do not lengthen its shortest path (V3), and each costs one. Only groups without
+    a path and empty cells can become more, and a shortest path has no edge stones but its two ends.
+    """
+    num_cells = board.num_cells
+    seen = np.zeros(num_cells, np.uint8)
+    usable = np.zeros(num_cells, np.uint8)
+    members = np.empty(num_cells, np.int16)
+    bound = -1  # of a single stone
+    for in_regions in range(2):  # first the groups of the color, then the regions of cells that are left to it
+        seen[:] = 0
+        for start in range(num_cells):
+            if seen[start] or not (usable[start] if in_regions else stones[start] == color):
+                if stones[start] == EMPTY:
+                    usable[start] = 1
+                continue
+            members[0] = start
+            seen[start] = 1
+            size = 1
+            done = 0
+            num_edge = 0
+            while done < size:
+                stone = members[done]
+                done += 1
+                num_edge += board.edge[stone]
+                for direction in range(6):
+                    neighbor = board.neighbors[stone, direction]
+                    if neighbor < 0 or seen[neighbor]:
+                        continue
+                    if usable[neighbor] if in_regions else stones[neighbor] == color:
+                        seen[neighbor] = 1
+                        members[size] = neighbor
+                        size += 1
+            if in_regions and num_edge >= 2:
+                bound = max(bound, 2 + size - num_edge)
+            elif not in_regions and num_edge < 2:
+                for place in range(size):
+                    usable[members[place]] = 1
+    return bound
+
+
+@kernel
+def group_bounds(board: Record, stones: Record, black_must_place: bool, white_must_place: bool) -> tuple[int, int]:
+    """Return bounds of the result for Black, 1, 0 or -1, where one side's best group is out of the other's reach.
+
+    The side that has it can pass from now on, unless it must place a stone first.
+    """
+    values = np.empty((2, board.num_cells), np.int16)
+    num_black, num_white = group_values(board, stones, values)
+    if num_black == 0 or num_white == 0:  # no rank would be compared
+        return -1, 1
+    black, white = values[0, 0], values[1, 0]
+    if black > white and not black_must_place and bound_of_new_groups(board, stones, WHITE) < black:
+        return 1, 1
+    if white > black and not white_must_place and bound_of_new_groups(board, stones, BLACK) < white:
+        return -1, -1
+    return -1, 1
 
 
 def fill_group_values(board: BoardArray, states: StateArray, values: Int16Table) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from stoneworks.envs.rules import stones
 from stoneworks.envs.rules.game import Explanation
 from stoneworks.envs.rules.guides import Guide, read_guide
 from stoneworks.envs.rules.hexhex.board import SIZE_OPTION, HexhexStonesGame, clear_stones
-from stoneworks.envs.rules.hexhex.groups import compare_groups
+from stoneworks.envs.rules.hexhex.groups import compare_groups, group_bounds
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel, specialized_kernel
 from stoneworks.envs.rules.options import BooleanOption, Option
 from stoneworks.envs.rules.records import change_plane, end_game, plane_names
@@ -133,6 +133,13 @@ def update_observation(board: Record, before: Record, state: Record, planes: Flo
     change_plane(planes, Plane.SWAP_LEGAL, swap_is_legal(board, state))
     change_plane(planes, Plane.PASSED, state.consecutive_passes > 0)
     change_plane(planes, Plane.BLACK_TO_ACT, state.current_player == state.swapped)
+
+
+@kernel
+def result_bounds(board: Record, state: Record) -> tuple[int, int]:
+    """Return bounds of the result for player 0. A swap is no longer possible where both colors have a group."""
+    low, high = group_bounds(board, state.stones, False, False)
+    return (-high, -low) if state.swapped else (low, high)
 
 
 class Laido(HexhexStonesGame):

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from stoneworks.envs.rules import stones
 from stoneworks.envs.rules.guides import Guide, read_guide
 from stoneworks.envs.rules.hexhex.board import SIZE_OPTION, HexhexStonesGame, clear_stones
-from stoneworks.envs.rules.hexhex.groups import compare_groups
+from stoneworks.envs.rules.hexhex.groups import compare_groups, group_bounds
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel, specialized_kernel
 from stoneworks.envs.rules.options import Option
 from stoneworks.envs.rules.records import change_plane, end_game, plane_names
@@ -109,6 +109,14 @@ def update_observation(board: Record, before: Record, state: Record, planes: Flo
     change_plane(planes, Plane.SECOND_STONE, state.second_stone)
     change_plane(planes, Plane.PASSED, state.consecutive_passes > 0)
     change_plane(planes, Plane.BLACK_TO_ACT, state.current_player == 0)
+
+
+@kernel
+def result_bounds(board: Record, state: Record) -> tuple[int, int]:
+    """Return bounds of the result for player 0, who is Black."""
+    second_of_black = state.second_stone and state.current_player == 0
+    second_of_white = state.second_stone and state.current_player == 1
+    return group_bounds(board, state.stones, second_of_black, second_of_white)
 
 
 class Vadus(HexhexStonesGame):
