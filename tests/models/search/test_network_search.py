@@ -539,6 +539,20 @@ def test_a_move_that_is_proven_to_lose_is_not_played_where_another_is_left(polic
             assert result.actions[0] == last or simulations > 1
 
 
+def test_where_all_visited_actions_lose_the_other_of_greatest_prior_is_played() -> None:
+    """Of those that are left, another one has the greatest sum of logit and noise."""
+    root = next(root for winner in (0, 1) if (root := last_pass(winner)).current_player() != winner)
+    passing = root.string_to_action("pass")
+    first, *_, last = (action for action in root.legal_actions() if action != passing)
+    network = TableNetwork(root, depth=3)
+    network.logits[()] = {passing: 30.0, last: 3.0}
+    noise = np.zeros((1, root.get_game().num_actions), np.float32)
+    noise[0, first] = 10
+    result = search(root, network, WithNoise(Gumbel(), noise), 1, solve=True)
+    assert visits_of(result) == {passing: 1}
+    assert result.actions[0] == last
+
+
 def winning_turns(state: State, player: int) -> bool:
     """Whether ``player``, who is to move, can win before the other one moves."""
     if state.is_terminal():
