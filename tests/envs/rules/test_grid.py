@@ -162,6 +162,8 @@ def test_the_board_of_taugo_has_its_intersections_and_edge_points(size: int) -> 
             if neighbor >= 0:
                 assert neighbor == cell + up * (size + 2) + right, name
                 assert grid.neighbors[neighbor, (direction + 2) % 4] == cell
+                if num_neighbors[cell] == 1:
+                    assert grid.neighbors[neighbor, game.board[0]["outward"][cell]] == cell
 
 
 def test_the_middle_of_a_square_grid_is_at_distance_0() -> None:

@@ -70,15 +70,18 @@ def test_lengths_and_results_of_playouts_have_the_exact_distribution(name: str, 
     assert (np.abs(shares - exact) <= 5 * standard_errors + 2 / NUM_PLAYOUTS).all()
 
 
-def ends_of(state: State, known: dict[bytes, dict[bytes, float]]) -> dict[bytes, float]:
-    """The probability of each record in which a random game from here ends."""
+Ends = dict[tuple[int, bytes], float]
+
+
+def ends_of(state: State, known: dict[bytes, Ends]) -> Ends:
+    """The probability of each number of actions to the end with each record in which a random game from here ends."""
     key = state.record.tobytes()
     if key not in known:
         legal = state.legal_actions()
-        known[key] = defaultdict(float, {} if legal else {key: 1.0})
+        known[key] = defaultdict(float, {} if legal else {(0, key): 1.0})
         for action in legal:
-            for end, probability in ends_of(state.child(action), known).items():
-                known[key][end] += probability / len(legal)
+            for (length, end), probability in ends_of(state.child(action), known).items():
+                known[key][length + 1, end] += probability / len(legal)
     return known[key]
 
 
@@ -89,7 +92,7 @@ def assert_playouts_end_as_random_games(state: State) -> None:
     returns, lengths = np.zeros((len(states), 2), np.float32), np.zeros(len(states), np.int32)
     game = state.get_game()
     game.compiled(templates.play_out)(game.board, states, independent_seeds(1, len(states)), returns, lengths)
-    found = Counter(record.tobytes() for record in states)
+    found = Counter((length, record.tobytes()) for length, record in zip(lengths.tolist(), states, strict=True))
     assert found.keys() <= ends.keys()
     for end, share in ends.items():
         error = np.sqrt(share * (1 - share) / len(states))

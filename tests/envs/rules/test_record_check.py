@@ -107,12 +107,20 @@ def test_every_field_is_checked_and_named(game: Game) -> None:
         game.check_records(scalar)
 
 
-def test_a_field_is_refused_just_beyond_its_range() -> None:
-    game = load_game("taigo(radius=3,tiles=5)")
-    record = game.new_initial_state().record.reshape(1).copy()
-    assert record["tiles_left"] == 4, "the first tile lies on the board"
-    record["tiles_left"] = 5
-    with pytest.raises(RecordError, match="tiles_left = 5"):
+@pytest.mark.parametrize(
+    ("game_string", "field", "value"),
+    [
+        ("taigo(radius=3,tiles=5)", "tiles_left", 5),  # the first tile lies on the board
+        ("taigo(radius=3,tiles=5)", "five", 2),
+        ("taugo(size=3)", "strings", 25),
+    ],
+)
+def test_a_field_is_refused_just_beyond_its_range(game_string: str, field: str, value: int) -> None:
+    game = load_game(game_string)
+    record = [state.record for state in random_game(game, 1)][1].reshape(1).copy()
+    changed = record[field] if record[field].ndim == 1 else record[field][0]
+    changed[changed.argmin()] = value
+    with pytest.raises(RecordError, match=f"field {field}"):
         game.check_records(record)
 
 

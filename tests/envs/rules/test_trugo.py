@@ -92,3 +92,11 @@ def test_each_plane_matches_its_name_for_both_players() -> None:
             moves = [action for action, text in texts.items() if text[-1] in "^v"]
             state.apply_action(int(rng.choice(moves if moves and rng.random() < 0.5 else list(texts))))
     assert [plane for plane in seen if len(seen[plane]) == 1] == []
+
+
+@pytest.mark.parametrize("pieces", [0, 1, 2])
+def test_reserves_are_shown_as_shares_of_all_pieces(pieces: int) -> None:
+    game = load_game("trugo", pieces=pieces, radius=1, tiles=4)
+    planes = game.new_initial_state().observation_tensor()
+    for name in ("own_reserve", "opponent_reserve"):
+        assert (planes[game.observation_planes.index(name)] == (pieces > 0)).all()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from stoneworks.envs.rules.games import small_games
 from stoneworks.models import load_bot
 from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.evaluations import MissingEvaluationError, evaluation_kernels, evaluation_scale
+from stoneworks.models.search import uct
 from stoneworks.models.search.uct import MAX_VISITS, NODE_VISITS, UNIT, RootStatistics, SearchTree
 from stoneworks.models.solver import Solver
 from tools.evaluation_scale import evaluate_states
@@ -111,6 +113,94 @@ def test_values_are_those_of_playouts_for_the_player_to_move_also_twice_in_a_row
     assert abs(expected) > 0.3, "a wrong sign would show"
     # Both are means of so many results in [-1, 1], whose standard deviation is at most 1.
     assert abs(mean - expected) < 5 * math.sqrt(2 / len(batch))
+
+
+def tables_of(players: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Node and edge tables with a node of each player, the edges 2 n and 2 n + 1 of which are open."""
+    nodes = np.zeros((len(players), uct.NUM_NODE_COLUMNS), np.int32)
+    edges = np.zeros((2 * len(players), uct.NUM_EDGE_COLUMNS), np.int32)
+    nodes[:, uct.FIRST_EDGE] = 2 * np.arange(len(players))
+    nodes[:, uct.NUM_EDGES] = nodes[:, uct.NUM_OPEN] = 2
+    nodes[:, uct.PLAYER] = players
+    nodes[:, uct.NODE_RESULT] = edges[:, uct.RESULT] = uct.OPEN
+    return nodes, edges
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_the_open_edge_of_greatest_upper_confidence_bound_is_chosen(player: int) -> None:
+    rng = np.random.default_rng(1)
+    seeds = np.zeros(1, np.uint64)
+    for _ in range(100):
+        nodes, edges = tables_of([player, player])
+        visits = rng.integers(1, 30, 2)
+        sums = rng.integers(-UNIT, UNIT, 2) * visits
+        edges[2:, uct.VISITS], edges[2:, uct.SUM_OF_RESULTS] = visits, sums
+        nodes[1, NODE_VISITS], nodes[1, uct.NUM_TRIED] = visits.sum() + 1, 2
+        means = (1 - 2 * player) * sums / visits / UNIT
+        bounds = means + 0.7 * np.sqrt(np.log(visits.sum() + 1) / visits)
+        assert uct.choose_edge(nodes, edges, 1, 0.7, seeds) == 2 + bounds.argmax()
+        edges[2, uct.RESULT] = 0
+        assert uct.choose_edge(nodes, edges, 1, 0.7, seeds) == 3
+
+
+def tree_below(nodes: np.ndarray, edges: np.ndarray, node: int) -> Any:
+    """A node and all below it, without the places where they are stored."""
+    first, number = nodes[node, [uct.FIRST_EDGE, uct.NUM_EDGES]]
+    below = [
+        (edges[edge, [uct.ACTION, uct.VISITS, uct.SUM_OF_RESULTS, uct.RESULT]].tolist(), int(edges[edge, uct.CHILD]))
+        for edge in range(first, first + number)
+    ]
+    values = nodes[node, uct.NUM_EDGES : uct.MOVED_TO].tolist()
+    return values, [(of_edge, child >= 0 and tree_below(nodes, edges, child)) for of_edge, child in below]
+
+
+def test_a_kept_subtree_is_what_it_was_and_takes_no_more_room_than_it_needs() -> None:
+    tree = searched(load_game("vadus(size=3)").new_initial_state(), 400)
+    nodes, edges, sizes = tree._nodes, tree._edges, tree._sizes
+    for root in (3, 7, 1):
+        kept_nodes, kept_edges, kept_sizes = nodes.copy(), edges.copy(), sizes.copy()
+        uct.keep_subtree(kept_nodes, kept_edges, kept_sizes, root)
+        assert tree_below(kept_nodes, kept_edges, 0) == tree_below(nodes, edges, root)
+        num_nodes, num_edges = kept_sizes.tolist()
+        assert 1 <= num_nodes < sizes[uct.NODES_IN_USE]
+        assert num_edges == kept_nodes[:num_nodes, uct.NUM_EDGES].sum()
+        assert (kept_edges[:num_edges, uct.CHILD] >= 0).sum() == num_nodes - 1
+
+
+@pytest.mark.parametrize("player", [0, 1])
+@pytest.mark.parametrize(
+    ("results", "proven"), [((1,), 1), ((-1, 1), 1), ((0, 1), 1), ((-1, 0), 0), ((0, -1), 0), ((-1, -1), -1)]
+)
+def test_a_node_is_proven_by_a_win_or_by_the_best_of_all_its_edges(
+    player: int, results: tuple[int, ...], proven: int
+) -> None:
+    """``results`` and ``proven`` are for the player to move."""
+    nodes, edges = tables_of([0, player])
+    sign = 1 - 2 * player
+    for number, result in enumerate(results):
+        assert nodes[1, uct.NODE_RESULT] == uct.OPEN
+        is_last = number == len(results) - 1
+        assert uct.prove(nodes, edges, 1, 2 + number, sign * result) == is_last
+        assert nodes[1, uct.CAN_DRAW] == (0 in results[: number + 1])
+        assert nodes[1, uct.NUM_OPEN] == 1 - number
+    assert nodes[1, uct.NODE_RESULT] == sign * proven
+    assert nodes[0, uct.NODE_RESULT] == uct.OPEN
+
+
+@pytest.mark.parametrize("player", [0, 1])
+@pytest.mark.parametrize("can_draw", [False, True])
+def test_a_player_who_can_draw_does_not_back_up_a_loss(player: int, can_draw: bool) -> None:
+    nodes, edges = tables_of([1 - player, player, 1 - player])
+    nodes[1, uct.CAN_DRAW] = can_draw
+    path = np.array([[0, 0], [1, 2], [2, 4]], np.int32)
+    loss = UNIT * (2 * player - 1)
+    uct.back_up(nodes, edges, path, 3, loss, True)
+    assert edges[[2, 4], uct.RESULT].tolist() == [loss // UNIT] * 2
+    assert edges[[0, 2, 4], uct.SUM_OF_RESULTS].tolist() == [0 if can_draw else loss, loss, loss]
+    assert nodes[:, uct.NODE_VISITS].tolist() == edges[[0, 2, 4], uct.VISITS].tolist() == [1, 1, 1]
+    assert nodes[:, uct.NODE_RESULT].tolist() == [uct.OPEN, uct.OPEN, loss // UNIT]
+    uct.back_up(nodes, edges, path, 2, -loss, False)
+    assert edges[[0, 2], uct.SUM_OF_RESULTS].tolist() == [-loss if can_draw else 0, 0]
 
 
 @pytest.mark.parametrize(

@@ -177,8 +177,9 @@ def test_a_full_cache_discards_the_oldest_entries() -> None:
         assert sum(of_row.nbytes for of_row, _ in cache._answers.values()) <= room
     assert (cache.num_known, cache.num_asked) == (5, 6), "a position that occurs twice in a call is asked about once"
     cache.clear()
-    cache(planes)
-    assert cache.num_asked == 11
+    for _ in range(2):
+        cache(planes[:3])
+    assert (cache.num_known, cache.num_asked) == (8, 9)
 
 
 @pytest.mark.parametrize(

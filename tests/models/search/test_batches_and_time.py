@@ -204,6 +204,13 @@ def test_a_limit_is_nearly_spent_and_not_overspent(policy: Any, seconds: float, 
     check_tree(search)
 
 
+def test_the_only_legal_action_takes_one_simulation() -> None:
+    root = played("vadus(size=2)", "b2 a2 a3 b1 c1 b3 c2")
+    search, clock = timed(root.get_game(), solve=False)
+    result = search.run_in_time(root.record.reshape(1), 9.0, np.random.default_rng(0), clock=clock)
+    assert result.visits.sum() == result.visits[0, root.legal_actions()[0]] == 1
+
+
 def test_each_phase_of_sequential_halving_gets_the_same_time() -> None:
     game = load_game("vadus(size=4)")
     search, clock = timed(game, batch=1, solve=False)

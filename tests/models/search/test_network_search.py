@@ -526,15 +526,31 @@ def test_solved_values_are_correct(game_name: str, earliest: int, settings: Any,
 
 @BOTH
 def test_a_move_that_is_proven_to_lose_is_not_played_where_another_is_left(policy: SearchPolicy) -> None:
-    """The network prefers the pass that ends and loses the game."""
+    """The network prefers the pass that ends and loses the game, and after it the last stone."""
     root = next(root for winner in (0, 1) if (root := last_pass(winner)).current_player() != winner)
     passing = root.string_to_action("pass")
+    last = max(action for action in root.legal_actions() if action != passing)
     network = TableNetwork(root, depth=3)
-    network.logits[()] = {passing: 30.0}
+    network.logits[()] = {passing: 30.0, last: 3.0}
     for simulations in (1, 2, 10):
         result = search(root, network, policy, simulations, solve=True)
         if policy == Gumbel(gumbel_scale=0) or simulations > 2:
             assert result.actions[0] != passing
+            assert result.actions[0] == last or simulations > 1
+
+
+def test_where_all_visited_actions_lose_the_other_of_greatest_prior_is_played() -> None:
+    """Of those that are left, another one has the greatest sum of logit and noise."""
+    root = next(root for winner in (0, 1) if (root := last_pass(winner)).current_player() != winner)
+    passing = root.string_to_action("pass")
+    first, *_, last = (action for action in root.legal_actions() if action != passing)
+    network = TableNetwork(root, depth=3)
+    network.logits[()] = {passing: 30.0, last: 3.0}
+    noise = np.zeros((1, root.get_game().num_actions), np.float32)
+    noise[0, first] = 10
+    result = search(root, network, WithNoise(Gumbel(), noise), 1, solve=True)
+    assert visits_of(result) == {passing: 1}
+    assert result.actions[0] == last
 
 
 def winning_turns(state: State, player: int) -> bool:
