@@ -54,6 +54,8 @@ ARENA = ArenaSettings(game="vadus(size=2)", pairings=(("random", "other"),), num
         (lambda: Gumbel(max_considered=0), "max_considered 1 0"),
         (lambda: Gumbel(value_scale=NAN), "value_scale 0 nan"),
         (lambda: Gumbel(gumbel_scale=-1), "gumbel_scale 0 -1"),
+        (lambda: PUCT(exploration=-0.5), "exploration 0 -0.5"),
+        (lambda: PUCT(exploration_base=0), "exploration_base 0 0"),
         (lambda: PUCT(noise_fraction=7), "noise_fraction 0 1 7"),
         (lambda: PUCT(noise_concentration=0), "noise_concentration 0 0"),
         (lambda: Batch(GAME, 2, auto_reset=ANY["name"]), "auto_reset True False 'x'"),
