@@ -71,7 +71,7 @@ def test_no_response_beats_perfect_play_and_one_beats_a_random_player() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["vadus(size=2)", "laido(size=2)", "taugo(size=3)", "vadus(size=9)", "laido(size=9)", "taigo"]
+    "name", ["vadus(size=2)", "laido(size=2)", "taugo(size=3)", "vadus(size=9)", "laido(size=9)", "taugo", "taigo"]
 )
 def test_stored_samples_have_the_results_that_the_solver_finds(name: str) -> None:
     game = load_game(name)
