@@ -51,6 +51,8 @@ def process_pool(number: int, initializer: Callable[..., None], *arguments: Any)
         for process in processes:
             process.join(_SECONDS_TO_END)
             process.kill()
+        # The pool would wait for the rest of a result that a process was writing, as long as the pipe has this other end.
+        pool._result_queue._writer.close()  # type: ignore[attr-defined]
         pool.shutdown(cancel_futures=True)
 
 
