@@ -27,6 +27,13 @@ def is_alive(process: int) -> bool:
         return False
 
 
+def wait_for_the_next_second() -> None:
+    """Wait, since TensorBoard reads files in the order of the seconds at which they were begun."""
+    now = int(time.time())
+    while int(time.time()) == now:
+        time.sleep(0.01)
+
+
 def wait_until(condition: Callable[[], bool], seconds: float = 600.0) -> bool:
     """Return whether a condition comes true in time."""
     until = time.monotonic() + seconds

@@ -22,7 +22,7 @@ pytest.importorskip("torch")
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from processes import is_alive, needs_proc, wait_until
+from processes import is_alive, needs_proc, wait_for_the_next_second, wait_until
 from stoneworks.envs.rules import State, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.evaluation.records import read_records
@@ -150,6 +150,7 @@ def test_a_run_killed_while_writing_positions_loses_only_those_after_the_checkpo
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
     before = positions_of(folder)
+    wait_for_the_next_second()
     reports: list[TrainingStatus] = []
     result = train_run(config, folder, resume=True, report=reports.append)
     assert reports[0].metrics["iterations"] == 3

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 import counting
 import stoneworks
 from counting import Matches, config
+from processes import wait_for_the_next_second
 from stoneworks.evaluation.records import read_records
 from stoneworks.models import UnknownBotError
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
@@ -211,9 +211,7 @@ def test_a_killed_run_loses_only_what_came_after_the_last_checkpoint(tmp_path: P
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert len(read_metrics(folder / "metrics.jsonl", "steps")) > kept
-    killed_in = int(time.time())
-    while int(time.time()) == killed_in:  # TensorBoard reads files in the order of the seconds at which they were begun
-        time.sleep(0.01)
+    wait_for_the_next_second()
     seen: list[TrainingStatus] = []
     assert train_run(settings, folder, resume=True, report=seen.append).finished
     assert seen[0].done == kept + 1
