@@ -391,7 +391,6 @@ class GameRoutes:
         return await self._jobs.run(request, ("turn", game_id, asked.node), make)
 
     async def _hint(self, request: Request, asked: NodeBody) -> HintAnswer:
-
         def adviser(stored: StoredGame, line: Line) -> str:
             game_tree.player_to_move(stored, line)
             return self._agents.adviser(line.state.get_game())

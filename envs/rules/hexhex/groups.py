@@ -108,19 +108,19 @@ def bound_of_new_groups(board: Record, stones: Record, color: int) -> int:
     a path and empty cells can become more, and a shortest path has no edge stones but its two ends.
     """
     num_cells = board.num_cells
-    seen = np.zeros(num_cells, np.uint8)
-    usable = np.zeros(num_cells, np.uint8)
+    left = np.empty(num_cells, np.uint8)
+    usable = np.empty(num_cells, np.uint8)
     members = np.empty(num_cells, np.int16)
+    for cell in range(num_cells):
+        left[cell] = stones[cell] == color
+        usable[cell] = stones[cell] == EMPTY
     bound = -1  # of a single stone
     for in_regions in range(2):  # first the groups of the color, then the regions of cells that are left to it
-        seen[:] = 0
         for start in range(num_cells):
-            if seen[start] or not (usable[start] if in_regions else stones[start] == color):
-                if stones[start] == EMPTY:
-                    usable[start] = 1
+            if not left[start]:
                 continue
             members[0] = start
-            seen[start] = 1
+            left[start] = 0
             size = 1
             done = 0
             num_edge = 0
@@ -130,10 +130,8 @@ def bound_of_new_groups(board: Record, stones: Record, color: int) -> int:
                 num_edge += board.edge[stone]
                 for direction in range(6):
                     neighbor = board.neighbors[stone, direction]
-                    if neighbor < 0 or seen[neighbor]:
-                        continue
-                    if usable[neighbor] if in_regions else stones[neighbor] == color:
-                        seen[neighbor] = 1
+                    if neighbor >= 0 and left[neighbor]:
+                        left[neighbor] = 0
                         members[size] = neighbor
                         size += 1
             if in_regions and num_edge >= 2:
@@ -141,6 +139,7 @@ def bound_of_new_groups(board: Record, stones: Record, color: int) -> int:
             elif not in_regions and num_edge < 2:
                 for place in range(size):
                     usable[members[place]] = 1
+        left[:] = usable
     return bound
 
 
