@@ -142,36 +142,6 @@ def test_the_value_is_the_probability_of_a_win_minus_that_of_a_loss() -> None:
     assert np.ptp(values.numpy()) > 0.001
 
 
-class Ownership(torch.nn.Module):
-    def __init__(self, channels: int) -> None:
-        super().__init__()
-        self.of_cell = torch.nn.Conv2d(channels, 1, 1)
-
-    def forward(self, features: torch.Tensor, on_board: torch.Tensor, pooled: torch.Tensor) -> torch.Tensor:
-        assert pooled.shape == (len(features), 2 * features.shape[1])
-        return self.of_cell(features) * on_board
-
-
-def test_auxiliary_heads_are_removed_from_shipped_checkpoints(tmp_path: Path) -> None:
-    game = load_game("vadus(size=3)")
-    network = make_network(Architecture.of_game(game, channels=4, blocks=1))
-    network.auxiliary["ownership"] = Ownership(4)
-    observations = some_observations(str(game), 3)
-    logits, _, auxiliary = network.logits_value_and_auxiliary(observations)
-    assert auxiliary["ownership"].shape == (3, 1, 5, 5)
-    assert torch.equal(logits, network.logits_and_value(observations)[0])
-    save_checkpoint(tmp_path / "agent", game=game, network=network, training={})
-    loaded = load_checkpoint(tmp_path / "agent").network
-    assert not any("auxiliary" in name for name in loaded.state_dict())
-    assert torch.equal(loaded(observations)[0], network(observations)[0])
-    with torch.no_grad():
-        network.stem.weight.zero_()
-        network.auxiliary["ownership"].of_cell.weight.fill_(3)
-    network.load_playing_state_dict(loaded.state_dict())
-    assert torch.equal(network.stem.weight, loaded.stem.weight)
-    assert (network.auxiliary["ownership"].of_cell.weight == 3).all()
-
-
 class LinearConfig(NetworkConfig):
     scale: float = 1.0
 

@@ -186,18 +186,21 @@ def test_a_finished_game_and_a_position_of_another_game_are_refused(name: str, m
                 call()
 
 
-@pytest.mark.parametrize("name", ["greedy", "alphabeta:1,candidates=100"])
-def test_ties_are_broken_at_random_among_all_equally_good_actions(name: str) -> None:
+@pytest.mark.parametrize("name", ["random", "greedy", "alphabeta:1,candidates=100"])
+def test_equally_good_actions_are_chosen_about_equally_often(name: str) -> None:
     state = played("laido(size=3)")
-    bot: Any = load_bot(name, state.get_game(), seed=1)
-    policy, _ = bot.step_with_policy(state)
-    values = bot.action_values(state)
-    assert [action for action, _ in policy] == np.flatnonzero(values == values.max()).tolist()
-    counts = np.bincount([bot.step(state) for _ in range(400)], minlength=len(values))
-    assert np.flatnonzero(counts).tolist() == [action for action, _ in policy]
-    expected = 400 / len(policy)
-    assert expected < 400
-    assert abs(counts[counts > 0] - expected).max() < 5 * expected**0.5
+    bot: Any = load_bot(name, state.get_game(), seed=3)
+    best = state.legal_actions()
+    if name != "random":
+        values = bot.action_values(state)
+        best = np.flatnonzero(values == values.max()).tolist()
+    assert bot.step_with_policy(state)[0] == [(action, 1 / len(best)) for action in best]
+    in_batch = bot.step_batch(Batch(state.get_game(), 1000), np.arange(1000))
+    for actions in (in_batch, [bot.step(state) for _ in range(1000)]):
+        chosen, counts = np.unique(actions, return_counts=True)
+        assert chosen.tolist() == best
+        # The count of each is binomial.
+        assert 0 < abs(counts - 1000 / len(best)).max() < 5 * (1000 / len(best)) ** 0.5
 
 
 @pytest.mark.parametrize("name", ["random", "greedy"])
@@ -207,21 +210,6 @@ def test_restarting_a_stateless_bot_does_not_reset_its_random_numbers(name: str)
     assert one.step(state) == other.step(state)
     one.restart()
     assert [one.step(state) for _ in range(20)] == [other.step(state) for _ in range(20)]
-
-
-def test_the_random_bot_chooses_every_legal_action_about_equally_often() -> None:
-    state = played("vadus(size=2)", "b2 b1")
-    game, legal = state.get_game(), state.legal_actions()
-    batch = Batch(game, 4000)
-    batch.load(np.arange(4000), np.repeat(np.array([state.record]), 4000))
-    bot = load_bot("random", game, seed=3)
-    in_batch = np.bincount(bot.step_batch(batch, np.arange(4000)), minlength=game.num_actions)
-    one_by_one = np.bincount([bot.step(state) for _ in range(4000)], minlength=game.num_actions)
-    for counts in (in_batch, one_by_one):
-        assert np.flatnonzero(counts).tolist() == legal
-        # The count of each is binomial: 4000 draws of probability 1/5 have a standard deviation of 25.3.
-        assert abs(counts[legal] - 4000 / len(legal)).max() < 5 * 25.3
-    assert bot.step_with_policy(state)[0] == [(action, 1 / len(legal)) for action in legal]
 
 
 @pytest.mark.parametrize("name", BOT_NAMES["canonical"])

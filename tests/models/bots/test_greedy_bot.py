@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from evaluating import evaluation
-from game_play import played, turn_of, uniform_game, with_mover
+from game_play import played, random_game, turn_of, uniform_game, with_mover
 from side_by_side import trugo_position
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.models import load_bot
@@ -23,18 +23,9 @@ SMALL_GAMES = ("vadus(size=2)", "vadus(size=3)", "laido(size=2)", "laido(size=3)
 def random_positions(game: Game, number: int, seed: int) -> Iterator[State]:
     """Yield positions in which somebody is to move, from games in which passes are as frequent as stones."""
     generator = np.random.default_rng(seed)
-    pass_action = game.string_to_action("pass")
-    while number > 0:
-        state = game.new_initial_state()
-        length = generator.integers(0, 2 * game.num_points)
-        while not state.is_terminal():
-            if len(state.history()) >= length:
-                yield state
-                number -= 1
-                break
-            legal = state.legal_actions()
-            passes = pass_action in legal and generator.random() < 0.3
-            state.apply_action(pass_action if passes else int(generator.choice(legal)))
+    for _ in range(number):
+        states = [state.clone() for state in random_game(game, int(generator.integers(2**32)), 0.3)][:-1]
+        yield states[int(generator.integers(len(states)))]
 
 
 def ends_of_turn(state: State) -> Iterator[tuple[int, State]]:
@@ -119,13 +110,6 @@ def test_no_pass_lets_the_opponent_pass_and_win_while_anything_else_is_legal(nam
     assert behind >= 10
 
 
-def test_the_leader_passes_once_the_opponent_has_passed() -> None:
-    """Black's wall of three is worth 3, White's stones are worth -1 each."""
-    state = played("vadus(size=2)", "a2 b1 c2 b2 c1 pass")
-    assert state.score()[0][0] > state.score()[1][0]
-    assert state.action_to_string(load_bot("greedy", state.get_game(), seed=0).step(state)) == "pass"
-
-
 def test_a_long_wall_is_finished_and_not_a_short_one() -> None:
     """Black lacks both ends of the straight wall across the board, worth 5; edge stones elsewhere would make it shorter."""
     state = played("vadus(size=3)", "b3 a5 c5 c3 d3 c1 e1")
@@ -174,15 +158,9 @@ def test_it_takes_the_cut_that_alone_puts_it_ahead(moves: str, cut: str) -> None
 @pytest.mark.parametrize(
     ("moves", "passes"),
     [
-        # It leads, and the opponent has passed; in b2 d4 c2 d2 e2 f2 Black holds a whole side, 15 points.
-        ("b2 end", True),
-        ("b2 d4 c2 d2 e2 f2 end", True),
-        # It is behind.
-        ("c3 end", False),
-        ("b2 d4 c2 d2 e2 f2 c4 end end", False),
-        # The opponent could then end the game and win.
-        ("b2 d4 c2 d2 e2 f2", False),
-        ("b2", False),
+        ("b2 end", True),  # it leads, and the opponent has passed
+        ("c3 end", False),  # it is behind
+        ("b2 d4 c2 d2 e2 f2", False),  # Black, who holds a whole side, could then end the game and win
     ],
 )
 def test_it_passes_when_that_wins_and_not_when_it_loses(moves: str, passes: bool) -> None:

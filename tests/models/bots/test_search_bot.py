@@ -17,7 +17,6 @@ from stoneworks.models.bots.bot import Analysis
 from stoneworks.models.bots.search_bot import PLAYING_POLICY, SearchBot
 from stoneworks.models.search.evaluation_cache import EvaluationCache
 from stoneworks.models.search.guides import make_guide
-from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch, SearchSettings
 from stoneworks.models.search.puct import PUCT
 
@@ -75,18 +74,6 @@ def test_the_search_is_the_configured_one() -> None:
         np.testing.assert_array_equal(found.visits, expected.visits)
         np.testing.assert_array_equal(found.policies, expected.policies)
         assert found.visits.sum() == 20
-
-
-def test_without_noise_the_seed_does_not_matter_and_with_it_it_does() -> None:
-    game = load_game("vadus(size=3)")
-    batch = batch_of(game, 20)
-
-    def actions(**arguments: Any) -> list[int]:
-        return make_bot(game, **arguments).step_batch(batch, np.arange(20)).tolist()
-
-    assert actions(seed=1) == actions(seed=2) == actions(seed=None)
-    noisy = SearchSettings(Gumbel())
-    assert actions(seed=1, settings=noisy) == actions(seed=1, settings=noisy) != actions(seed=2, settings=noisy)
 
 
 def test_with_a_time_limit_each_game_has_its_own_time() -> None:

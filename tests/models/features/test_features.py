@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from game_play import played, random_state
+from game_play import played, random_state, random_states
 from stoneworks.envs.rules import State, load_game
 from stoneworks.envs.rules.games import game_names
 from stoneworks.models import load_bot
@@ -46,7 +46,7 @@ def test_names_are_unique_and_refer_to_observation_planes() -> None:
 def test_inputs_are_the_observation_and_then_finite_features(name: str) -> None:
     game = load_game(name)
     inputs = NetworkInputs(game, True)
-    states = [random_state(game, 1 + 2 * seed % 50, seed) for seed in range(30)]
+    states = random_states(game, 30, seed=0)
     planes, masks = inputs.of_records(np.array([state.record for state in states], game.state_dtype))
     assert planes.shape[1:] == inputs.shape
     assert len(planes[0]) == len(game.observation_planes) + len(features_of(game))
@@ -91,8 +91,7 @@ def test_standing_is_the_result_of_ending_the_game_now(name: str) -> None:
     game = load_game(name)
     last = game.num_actions - 1 if game.name == "taugo" else game.num_action_planes * game.grid.num_cells
     compared = 0
-    for seed in range(60):
-        state = random_state(game, 1 + 2 * seed % 50, seed)
+    for state in random_states(game, 60, seed=0):
         player = state.current_player()
         standing = set(plane(state, "standing").tolist())
         while not state.is_terminal() and last in state.legal_actions():
@@ -112,58 +111,42 @@ def test_walls_of_a_finished_group_have_its_value() -> None:
 
 
 def test_fives_of_taigo_are_the_hexes_that_win_at_once() -> None:
-    game = load_game("taigo(radius=5)")
-    greedy = load_bot("greedy", game, 0)
-    num_cells = game.grid.num_cells
-    found = 0
+    game, found = load_game("taigo(radius=5)"), 0
+    greedy, neighbors, num_cells = load_bot("greedy", game, 0), game.board[0]["neighbors"], game.grid.num_cells
     for seed in range(4):
-        state = random_state(game, 1 + 2 * seed % 50, seed)
+        state = random_state(game, 10 * seed, seed)
         while not state.is_terminal():
             player = state.current_player()
-            fives = set(np.flatnonzero(plane(state, "own_fives")).tolist())
-            won = set()
-            for action in state.legal_actions():
-                direction, cell = divmod(action, num_cells)
-                if direction >= 6:
-                    continue
-                after = state.child(action)
-                own_half = cell if player == 0 else int(game.board[0]["neighbors"][cell, direction])
-                if after.is_terminal() and after.returns()[player] > 0:
-                    won.add(own_half)
+            tiles = [action for action in state.legal_actions() if action < 6 * num_cells]
+            winning = [divmod(tile, num_cells) for tile in tiles if state.child(tile).player_return(player) > 0]
+            own_halves = {int(neighbors[cell, direction]) if player else cell for direction, cell in winning}
             if not state.record["holes_to_fill"]:
-                assert won <= fives
-                found += len(won)
+                assert own_halves <= set(np.flatnonzero(plane(state, "own_fives")).tolist())
+                found += len(own_halves)
             state.apply_action(greedy.step(state))
     assert found > 0
 
 
 def test_cuts_and_strings_of_taugo() -> None:
-    game = load_game("taugo(size=5)")
-    marked = 0
-    for seed in range(40):
-        state = random_state(game, 1 + 2 * seed % 50, seed)
-        ends = plane(state, "ends_of_own_cuts")
-        cuts = [action for action in state.legal_actions() if game.grid.num_cells <= action < game.num_actions - 1]
-        cells = {action % game.grid.num_cells for action in cuts}
+    game, marked = load_game("taugo(size=5)"), 0
+    for state in random_states(game, 60, seed=0):
         if state.record["last_stone"] >= 0:
             continue  # within a line, only its own cuts are legal
-        assert cells == set(np.flatnonzero(ends).tolist())
+        cuts = [action for action in state.legal_actions() if game.grid.num_cells <= action < game.num_actions - 1]
+        cells = {action % game.grid.num_cells for action in cuts}
+        assert cells == set(np.flatnonzero(plane(state, "ends_of_own_cuts")).tolist())
         marked += len(cells)
-        black, white = game.score(state)
-        lead = black - white if state.current_player() == 0 else white - black
+        lead = np.subtract(*game.score(state)) * (1 - 2 * state.current_player())
         assert np.unique(plane(state, "lead")) == pytest.approx(np.tanh(lead / 40))
     assert marked > 0
 
 
 def test_groups_in_danger_have_one_open_corner() -> None:
-    game = load_game("trugo(radius=4,tiles=18)")
     in_danger = 0
-    for seed in range(30):
-        state = random_state(game, 1 + 2 * seed % 50, seed)
+    for state in random_states("trugo(radius=4,tiles=18)", 40, seed=0):
         for kind in ("top", "bottom"):
-            danger = plane(state, f"danger_on_{kind}_corners")
-            freedom = plane(state, f"freedom_on_{kind}_corners")
+            danger, freedom, gap = (plane(state, f"{name}_on_{kind}_corners") for name in ("danger", "freedom", "gap"))
             assert (freedom[danger > 0] == 1).all()
-            assert (freedom[plane(state, f"gap_on_{kind}_corners") > 0] == 0).all()
+            assert (freedom[gap > 0] == 0).all()
             in_danger += int((danger > 0).sum())
     assert in_danger > 0

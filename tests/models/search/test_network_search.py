@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -30,31 +31,20 @@ Answers = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
 
 class TableNetwork:
-    """Answers what a table says of a position, and notes which were asked about. Positions are named by actions from the root."""
+    """Answers with logits of the root, and with values of positions by their actions from it; with 0 where it has none."""
 
-    def __init__(self, root: State, depth: int = 2) -> None:
-        self.root = root
-        self.logits: dict[tuple[int, ...], dict[int, float]] = {}
-        self.values: dict[tuple[int, ...], float] = {}
-        self.asked: list[tuple[int, ...]] = []
-        self._names: dict[bytes, tuple[int, ...]] = {}
-        self._name(root, (), depth)
-
-    def _name(self, state: State, actions: tuple[int, ...], depth: int) -> None:
-        if not state.is_terminal():
-            self._names.setdefault(state.observation_tensor().tobytes(), actions)
-            if depth:
-                for action in state.legal_actions():
-                    self._name(state.child(action), (*actions, action), depth - 1)
+    def __init__(self, root: State, logits: dict[int, float], values: dict[tuple[int, ...], float]) -> None:
+        self._root = root.observation_tensor().tobytes()
+        self._logits = np.array([logits.get(action, 0) for action in range(root.get_game().num_actions)], np.float32)
+        self._values = {
+            reduce(State.child, actions, root).observation_tensor().tobytes(): value
+            for actions, value in values.items()
+        }
 
     def __call__(self, planes: npt.NDArray[np.float32]) -> Answers:
-        names = [self._names[position.tobytes()] for position in planes]
-        self.asked += names
-        logits = np.zeros((len(planes), self.root.get_game().num_actions), np.float32)
-        for row, name in enumerate(names):
-            for action, logit in self.logits.get(name, {}).items():
-                logits[row, action] = logit
-        return logits, np.array([self.values.get(name, 0.0) for name in names], np.float32)
+        positions = [position.tobytes() for position in planes]
+        logits = [self._logits * (position == self._root) for position in positions]
+        return np.array(logits), np.array([self._values.get(position, 0) for position in positions], np.float32)
 
 
 def search(
@@ -332,8 +322,7 @@ def test_playouts_are_mixed_with_the_network_by_their_weight(weight: float) -> N
     (passing,) = root.legal_actions()
     outcome = after(root, "pass pass").player_return(root.current_player())
     assert outcome != 0
-    network = TableNetwork(root)
-    network.values = {(): 0.5, (passing,): -0.25}
+    network = TableNetwork(root, {}, {(): 0.5, (passing,): -0.25})
     guide = make_guide("playouts", root.get_game(), 3)
     result = search(root, network, Gumbel(gumbel_scale=0), 1, guide=guide, guide_weight=weight)
     expected = (1 - weight) * (0.5 + 0.25) / 2 + weight * outcome
@@ -353,9 +342,7 @@ def test_evaluations_are_mixed_with_the_network_by_their_weight(name: str, weigh
         child = root.child(first)
         if child.is_terminal():
             continue
-        network = TableNetwork(root, depth=1)
-        network.values = {(): 0.5, (first,): -0.25}
-        network.logits[()] = {first: 9.0}
+        network = TableNetwork(root, {first: 9.0}, {(): 0.5, (first,): -0.25})
         guide = make_guide("evaluation", game)
         result = search(root, network, Gumbel(gumbel_scale=0), 1, guide=guide, guide_weight=weight)
         sign = 1 if child.current_player() == root.current_player() else -1
@@ -370,8 +357,7 @@ def test_a_move_that_is_proven_to_lose_is_not_played_where_another_is_left(polic
     root = played("vadus(size=2)", LOSING_PASS)
     passing = root.string_to_action("pass")
     last = max(action for action in root.legal_actions() if action != passing)
-    network = TableNetwork(root, depth=3)
-    network.logits[()] = {passing: 30.0, last: 3.0}
+    network = TableNetwork(root, {passing: 30.0, last: 3.0}, {})
     for simulations in (1, 2, 10):
         result = search(root, network, policy, simulations, solve=True)
         if policy == Gumbel(gumbel_scale=0) or simulations > 2:
@@ -384,8 +370,7 @@ def test_where_all_visited_actions_lose_the_other_of_greatest_prior_is_played() 
     root = played("vadus(size=2)", LOSING_PASS)
     passing = root.string_to_action("pass")
     first, *_, last = (action for action in root.legal_actions() if action != passing)
-    network = TableNetwork(root, depth=3)
-    network.logits[()] = {passing: 30.0, last: 3.0}
+    network = TableNetwork(root, {passing: 30.0, last: 3.0}, {})
     noise = np.where(np.arange(root.get_game().num_actions) == first, np.float32(10), np.float32(0))[None]
     result = search(root, network, WithNoise(Gumbel(), noise), 1, solve=True)
     assert result.visits.sum() == result.visits[0, passing] == 1
@@ -428,9 +413,7 @@ def test_values_are_discounted_by_the_actions_between(policy: SearchPolicy) -> N
     root = played("vadus(size=2)", "b2")
     action = root.legal_actions()[0]
     assert root.child(action).current_player() == root.current_player()
-    network = TableNetwork(root, depth=1)
-    network.logits[()] = {action: 5.0}
-    network.values = {(): 0.25, (action,): 0.75}
+    network = TableNetwork(root, {action: 5.0}, {(): 0.25, (action,): 0.75})
     result = search(root, network, policy, 1, discount=0.8)
     assert result.values[0] == pytest.approx((0.25 + 0.8 * 0.75) / 2)
 
