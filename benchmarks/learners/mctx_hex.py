@@ -110,10 +110,10 @@ class Samples(NamedTuple):
 
 def evaluate(env: Hex, variables: Any, state: Any) -> tuple[Any, Any]:
     """Return logits, minus infinity for illegal actions, and values of a batch of states."""
-    logits, values = Network(env.num_actions).apply(variables, state.observation, train=False)
-    return jnp.where(state.legal_action_mask, logits, jnp.finfo(logits.dtype).min), jnp.where(
-        state.terminated, 0.0, values
-    )
+    outputs: Any = Network(env.num_actions).apply(variables, state.observation, train=False)
+    logits, values = outputs
+    logits = jnp.where(state.legal_action_mask, logits, jnp.finfo(logits.dtype).min)
+    return logits, jnp.where(state.terminated, 0.0, values)
 
 
 def rewards_of(state: Any, players: Any) -> Any:

@@ -113,7 +113,7 @@ class OpenSpielAlphaZero(Learner):
         # A new evaluator forgets what the network said before it learned.
         bot = make_search(self.theirs, self.model, simulations, int(self.generator.integers(2**31)), noise=True)
         state = self.theirs.new_initial_state()
-        seen = []
+        seen: list[tuple[Any, Any, Any]] = []
         while not state.is_terminal():
             root = bot.mcts_search(state)
             policy = np.zeros(self.theirs.num_distinct_actions())

@@ -14,6 +14,7 @@ pytest.importorskip("pyspiel")
 import jax
 
 from benchmarks import hex as comparison
+from benchmarks.learners import openspiel_hex
 from benchmarks.learners.mctx_hex import make_env
 from benchmarks.speed.example_games import load_measured_game
 from stoneworks.envs.rules import Game
@@ -45,21 +46,22 @@ def test_hex_of_pgx_has_our_actions_players_and_results(game: Game) -> None:
         assert [float(theirs.rewards[first]), float(theirs.rewards[1 - first])] == state.returns()
 
 
-def test_all_are_trained_play_each_other_and_continue(
-    game: Game, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_all_are_trained_play_each_other_and_are_not_trained_again(
+    game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setitem(openspiel_hex.SETTINGS, "max_simulations", 4)
+    monkeypatch.setattr(comparison, "PAUSES", 2)
     page = tmp_path / "page.md"
     page.write_text(
         "<!-- results of hex 3, by benchmarks.hex -->\nold\n<!-- end of the results of hex 3, by benchmarks.hex -->\n"
     )
-    comparison.main(size=3, seconds=0.5, pairs=2, folder=tmp_path / "hex", page=page)
+    comparison.main(size=3, seconds=0.5, pairs=1, folder=tmp_path / "hex", page=page)
     rows = [line.split(" | ") for line in page.read_text().splitlines() if line.startswith("| ")][1:]
     assert [row[0].strip("| ") for row in rows] == [*comparison.LEARNERS, "OpenSpiel MCTSBot"]
     for row in rows[:4]:
         assert int(row[1].replace(",", "")) > 0
     before = {file: file.stat().st_mtime_ns for file in (tmp_path / "hex").rglob("*.json")}
-    capsys.readouterr()
-    comparison.main(size=3, seconds=0.5, pairs=2, folder=tmp_path / "hex", page=None)
+    comparison.main(size=3, seconds=0.5, pairs=1, folder=tmp_path / "hex", page=None)
     assert {file: file.stat().st_mtime_ns for file in before} == before
 
 
