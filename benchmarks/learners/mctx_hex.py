@@ -12,7 +12,7 @@ import os
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
 
 import dataclasses
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -189,6 +189,16 @@ def learn(num_actions: int, variables: Any, optimizer_state: Any, samples: Sampl
     return {"params": optax.apply_updates(variables["params"], updates), **new}, optimizer_state
 
 
+@partial(jax.jit, static_argnames="env")
+def best_action(env: Hex, variables: Any, key: Any, actions: Any, num_actions: int) -> Any:
+    """Return the best action after the first ``num_actions`` of ``actions``, by a search without noise."""
+    start = env.init(key)
+    state = jax.lax.fori_loop(0, num_actions, lambda at, state: env.step(state, actions[at]), start)
+    batch = jax.tree.map(lambda each: each[None], state)
+    return search(env, variables, key, batch, SIMULATIONS, gumbel_scale=0.0).action[0]
+
+
+@partial(jax.jit, static_argnames="env")
 def new_state(env: Hex, seed: int) -> dict[str, Any]:
     """Return new variables of the network with the state of the optimizer."""
     nothing = jnp.zeros((1, env.size, env.size, 4))
@@ -203,8 +213,9 @@ def load_state(env: Hex, folder: Path, seed: int = 0) -> dict[str, Any]:
     return serialization.from_bytes(new, file.read_bytes()) if file.exists() else new
 
 
+@cache
 def make_env(game: Game) -> Hex:
-    """Return pgx's game. Raises ``ValueError`` if there is none."""
+    """Return pgx's game, always the same, for which code is compiled once. Raises ``ValueError`` if there is none."""
     if game.name != "hex" or game.options["swap"]:
         raise ValueError(f"game must be hex without swap, got {game}")
     return Hex(size=game.options["size"])
@@ -248,18 +259,15 @@ class MctxAlphaZeroBot(Bot):
         self._game, self._env = game, make_env(game)
         self._variables = load_state(self._env, Path(folder))["variables"]
         self._generator = np.random.default_rng(seed)
-        self._init = jax.jit(jax.vmap(self._env.init))
-        self._step = jax.jit(jax.vmap(self._env.step))
-        self._search = jax.jit(partial(search, self._env, simulations=SIMULATIONS, gumbel_scale=0.0))
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """See :meth:`Bot.step_with_policy`. All probability is given to the action."""
         check_position(self, state, self._game)
-        theirs = self._init(jax.random.PRNGKey(0)[None])
-        for action in state.history():
-            theirs = self._step(theirs, jnp.array([action]))
+        history = state.history()
+        actions = np.zeros(self._game.max_game_length(), np.int32)
+        actions[: len(history)] = history
         key = jax.random.PRNGKey(int(self._generator.integers(2**31)))
-        action = int(self._search(self._variables, key, theirs).action[0])
+        action = int(best_action(self._env, self._variables, key, actions, len(history)))
         return [(action, 1.0)], action
 
 

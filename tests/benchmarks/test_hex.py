@@ -14,7 +14,7 @@ pytest.importorskip("pyspiel")
 import jax
 
 from benchmarks import hex as comparison
-from benchmarks.learners import openspiel_hex
+from benchmarks.learners import mctx_hex, openspiel_hex
 from benchmarks.learners.mctx_hex import make_env
 from benchmarks.speed.example_games import load_measured_game
 from stoneworks.envs.rules import Game
@@ -49,7 +49,10 @@ def test_hex_of_pgx_has_our_actions_players_and_results(game: Game) -> None:
 def test_all_are_trained_play_each_other_and_are_not_trained_again(
     game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(openspiel_hex.SETTINGS, "max_simulations", 4)
+    monkeypatch.setattr(openspiel_hex, "SETTINGS", openspiel_hex.SETTINGS | {"max_simulations": 2, "nn_depth": 1})
+    monkeypatch.setattr(
+        mctx_hex, "SETTINGS", mctx_hex.Settings(blocks=1, num_games=4, num_steps=8, num_simulations=4, batch_size=16)
+    )
     monkeypatch.setattr(comparison, "PAUSES", 2)
     page = tmp_path / "page.md"
     page.write_text(
