@@ -167,18 +167,6 @@ def test_unchecked_machine_code_checks_only_item_sizes() -> None:
             function(wrong, actions)
 
 
-@pytest.mark.slow
-def test_the_announcement_is_logged_and_can_be_silenced(rules_copy: RulesCopy) -> None:
-    start = (
-        'from stoneworks.envs.rules import load_game; print(load_game("laido(size=2)").new_initial_state().history())'
-    )
-    silence = 'import logging; logging.getLogger("stoneworks.kernels").setLevel(logging.ERROR)'
-    done = rules_copy.run(f"{silence}\n{start}", cache="silent cache")
-    assert done.stdout.strip() == "[]"
-    assert done.stderr == ""
-    assert files_below(rules_copy.folder / "silent cache")
-
-
 @pytest.mark.parametrize("num_actions", [1, 7, 8, 9, 64, 290, 1621])
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
 def test_the_list_is_the_legal_actions_in_ascending_order(num_actions: int, share: float) -> None:

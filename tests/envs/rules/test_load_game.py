@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stoneworks.envs.rules import Game, game_names, load_game
+from stoneworks.envs.rules import Game, UnknownGameError, game_names, load_game
 from stoneworks.envs.rules.games import MAX_CHARACTERS
 
 
@@ -62,7 +62,7 @@ def test_bad_options_in_a_game_string_are_refused_like_keywords(text: str) -> No
 
 @pytest.mark.parametrize("text", ["hex", "Vadus", "vadus_v0", "VADUS(size=3)"])
 def test_an_unknown_game_is_refused_naming_it_and_the_games(text: str) -> None:
-    with pytest.raises(ValueError, match=text.split("(")[0]) as caught:
+    with pytest.raises(UnknownGameError, match=text.split("(")[0]) as caught:
         load_game(text)
     assert all(name in str(caught.value) for name in game_names())
 

@@ -10,7 +10,7 @@ import pytest
 
 import stoneworks
 from fresh_runs import run_python
-from stoneworks.envs.rules import GameEntry, RegistrationError, State, UnknownGameError, load_game
+from stoneworks.envs.rules import GameEntry, RegistrationError, State, load_game
 from stoneworks.envs.rules.game import game_class
 from stoneworks.envs.rules.games import GAMES
 from stoneworks.models import Bot, BotEntry, UnknownBotError
@@ -104,11 +104,6 @@ def test_a_registered_bot_works_by_name() -> None:
         stoneworks.load_bot("broken", "vadus(size=2)")
     with pytest.raises(RegistrationError, match="subclass of Bot"):
         stoneworks.load_bot("no_bot", "vadus(size=2)")
-
-
-def test_an_unknown_game_lists_the_known_ones() -> None:
-    with pytest.raises(UnknownGameError, match="unknown game 'chess'; known games: vadus, laido"):
-        load_game("chess")
 
 
 def test_every_game_has_the_attributes_of_its_entry(repository: Path) -> None:
@@ -260,19 +255,6 @@ main(["games"])
     assert nobody.startswith("ERROR UnknownBotError")
     assert "ignoring entry point 'vadus = wrong:GAME'" in out
     assert "laido" in out.split("ERROR")[-1], "the command line lists the others"
-
-
-def test_where_gymnasium_is_missing_the_error_is_pythons() -> None:
-    code = """
-import sys
-sys.modules["gymnasium"] = None
-import stoneworks.envs
-try:
-    from stoneworks.envs import vadus_v0
-except ImportError as error:
-    print(error)
-"""
-    assert "gymnasium" in run_python(code)
 
 
 def test_a_game_registered_later_has_its_names_at_once() -> None:
