@@ -29,13 +29,8 @@ from stoneworks.evaluation.accuracy.measure import best_response_value  # noqa: 
 from stoneworks.integrations.openspiel import register_games  # noqa: E402
 from stoneworks.models import load_bot  # noqa: E402
 
-SMALL = [
-    "vadus(size=2)",
-    "laido(pie_rule=False,size=3)",
-    "taugo(size=3)",
-    "taigo(handicap=1:0,radius=3)",
-    "trugo(radius=2,tiles=5)",
-]
+SMALL = ["vadus(size=2)", "laido(pie_rule=False,size=3)", "taugo(size=3)", "taigo(handicap=1:0,radius=3)"]
+SMALL.append("trugo(radius=2,tiles=5)")
 
 
 @pytest.fixture(autouse=True)
@@ -59,10 +54,9 @@ def test_every_game_is_registered_once() -> None:
 
 def test_a_game_describes_itself_to_open_spiel() -> None:
     game_type = load_game("vadus").get_type()
-    assert game_type.short_name == "vadus"
-    assert game_type.reward_model == pyspiel.GameType.RewardModel.TERMINAL
-    assert game_type.dynamics == pyspiel.GameType.Dynamics.SEQUENTIAL
-    assert game_type.utility == pyspiel.GameType.Utility.ZERO_SUM
+    found = (game_type.short_name, game_type.reward_model, game_type.dynamics, game_type.utility)
+    kinds = pyspiel.GameType
+    assert found == ("vadus", kinds.RewardModel.TERMINAL, kinds.Dynamics.SEQUENTIAL, kinds.Utility.ZERO_SUM)
 
 
 @pytest.mark.parametrize("game_string", SMALL)
