@@ -50,9 +50,9 @@ def play_many(**arguments: Any) -> Iterator[Any]:
         for _ in range(20):
             masks = env.action_masks()
             step = env.step(masks.argmax(1))
+            ended = step[2] | step[3]
             yield step, env.observations(), masks
             yield (env.save_games(), env.seats) if kind is VectorEnv else env.players
-            ended = step[2] | step[3]
             if mode is AutoresetMode.DISABLED and ended.any():
                 yield env.reset(options={"reset_mask": ended})
 

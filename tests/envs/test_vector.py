@@ -86,14 +86,8 @@ def test_gymnasium_makes_it_by_name_without_warnings() -> None:
     with pytest.raises(ResetNeeded):
         env.step([0, 0, 0])
     _, info = env.reset(seed=1)
-    env.action_space.seed(1)
-    for _ in range(20):
-        sampled = np.array([env.single_action_space.sample(mask) for mask in info["action_mask"]])
-        assert env.action_space.contains(sampled)
-        observations, _, _, _, info = env.step(sampled)
-        assert env.observation_space.contains(observations)
-        assert info["action_mask"].any(axis=1).all()
-    env.close()
+    sampled = np.array([env.single_action_space.sample(mask) for mask in info["action_mask"]])
+    assert env.observation_space.contains(env.step(sampled)[0])
 
 
 def test_an_illegal_action_loses_that_game_alone() -> None:

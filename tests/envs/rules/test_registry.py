@@ -122,29 +122,6 @@ def test_every_game_has_the_attributes_of_its_entry(repository: Path) -> None:
         assert (repository / "docs" / "images" / f"{name}.svg").is_file()
 
 
-def test_a_new_version_of_one_game_changes_its_names_and_no_others() -> None:
-    code = """
-import dataclasses, sys
-from stoneworks.envs.rules.games import GAMES
-GAMES._built_in["vadus"] = dataclasses.replace(GAMES["vadus"], version=1)
-import gymnasium, pettingzoo, stoneworks
-from stoneworks.envs import vadus_v1, laido_v0
-assert stoneworks.load_game("vadus").version == 1
-assert stoneworks.load_game("laido").version == 0
-assert vadus_v1.env(size=3).metadata["name"] == "vadus_v1"
-for name in ("stoneworks/Vadus-v1", "stoneworks/Laido-v0"):
-    gymnasium.make(name, size=3)
-    if hasattr(pettingzoo, "make"):  # since 1.27
-        pettingzoo.make("aec", name.lower(), size=3)
-assert "stoneworks/Vadus-v0" not in gymnasium.registry
-try:
-    from stoneworks.envs import vadus_v0
-except ImportError as error:
-    print(error)
-"""
-    assert "use vadus_v1" in run_python(code)
-
-
 def install(folder: Path, package: str, entry_points: str, **modules: str) -> Path:
     """Lay down what an installed package consists of: modules and metadata."""
     metadata = folder / f"{package.replace('-', '_')}-1.0.dist-info"
@@ -195,7 +172,11 @@ assert pickle.loads(pickle.dumps(game)) == game
 env = gymnasium.make("stoneworks.envs:stoneworks/Twin-v3", size=2, opponent="last")
 env.reset()
 from stoneworks.envs import twin_v3
-twin_v3.env(size=2).reset()
+assert twin_v3.env(size=2).metadata["name"] == "twin_v3"
+try:
+    from stoneworks.envs import twin_v0
+except ImportError as error:
+    assert "use twin_v3" in str(error)
 if hasattr(pettingzoo, "make"):  # since 1.27
     pettingzoo.make("aec", "stoneworks/twin-v3", size=2).reset()
 from stoneworks.envs import draw

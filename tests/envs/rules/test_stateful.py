@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -93,4 +94,4 @@ class StateMachine(RuleBasedStateMachine):
 
 
 def test_any_sequence_of_uses_leaves_every_state_right(game: Game) -> None:
-    run_machine(lambda: StateMachine(game), max_examples=15)
+    run_machine(partial(StateMachine, game), max_examples=15)
