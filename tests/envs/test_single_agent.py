@@ -19,12 +19,11 @@ SMALL_GAMES = {game.partition("(")[0]: game for game in small_games()}
 
 
 def play(env, seed, games=1, choose=None):
-    """Play so many games at random; return rewards, seats, first masks and results for the learner."""
+    """Play so many games at random; return rewards, seats and results for the learner."""
     rng = np.random.default_rng(seed)
     log = []
     for game in range(games):
         observation, info = env.reset(seed=seed if game == 0 else None)
-        first = info["action_mask"].copy()
         rewards = []
         over = False
         while not over:
@@ -37,7 +36,7 @@ def play(env, seed, games=1, choose=None):
             over = terminated or truncated
         assert not info["action_mask"].any()
         player = env.unwrapped.learner_player
-        log.append((rewards, player, first, env.unwrapped.game_state.returns()[player]))
+        log.append((rewards, player, env.unwrapped.game_state.returns()[player]))
     return log
 
 
@@ -112,7 +111,7 @@ def test_rewards_are_the_learners_in_both_seats(name):
     games = play(SingleAgentEnv(SMALL_GAMES[name]), 0, games=20)
     greedy = load_bot("greedy", SMALL_GAMES[name], seed=0)
     against_random = play(SingleAgentEnv(SMALL_GAMES[name]), 0, games=20, choose=greedy.step)
-    for rewards, _, _, result in games + against_random:
+    for rewards, _, result in games + against_random:
         assert set(rewards[:-1]) <= {0.0}
         assert rewards[-1] == result
     for seat in (0, 1):

@@ -13,8 +13,8 @@ from stoneworks.envs.rules import State, load_game, templates
 from stoneworks.envs.rules.kernels.random_numbers import independent_seeds
 
 NUM_PLAYOUTS = 20_000
-#: Probability of each number of actions with each end: the bytes of the last record, or the return of player 0.
-Ends = dict[tuple[int, bytes | float], float]
+#: Probability of each number of actions with each end: the bytes of the last record, or its winner.
+Ends = dict[tuple[int, bytes | int], float]
 
 
 def ends_of(state: State, known: dict[bytes, Ends]) -> Ends:
@@ -22,7 +22,7 @@ def ends_of(state: State, known: dict[bytes, Ends]) -> Ends:
     key = state.record.tobytes()
     if key not in known:
         legal = state.legal_actions()
-        known[key] = defaultdict(float, {} if legal else {(0, key): 1.0, (0, state.returns()[0]): 1.0})
+        known[key] = defaultdict(float, {} if legal else {(0, key): 1.0})
         for action in legal:
             for (length, end), probability in ends_of(state.child(action), known).items():
                 known[key][length + 1, end] += probability / len(legal)
@@ -33,11 +33,14 @@ def assert_playouts_end_as_random_games(state: State, num_playouts: int = NUM_PL
     """Check that playouts end in the records, and with the lengths and results, of random games, and about as often."""
     game = state.get_game()
     ends = ends_of(state, {})
+    last = np.frombuffer(b"".join(end for _, end in ends), game.state_dtype)
+    for (length, _), winner, share in [*zip(ends, last["winner"].tolist(), ends.values(), strict=True)]:
+        ends[length, winner] += share
     states = np.repeat(np.array([state.record]), num_playouts)
     returns, lengths = np.zeros((num_playouts, 2), np.float32), np.zeros(num_playouts, np.int32)
     game.compiled(templates.play_out)(game.board, states, independent_seeds(1, num_playouts), returns, lengths)
-    records = [record.tobytes() for record in states]
-    found = Counter([*zip(lengths.tolist() * 2, [*records, *returns[:, 0].tolist()], strict=True)])
+    winners = np.where(returns[:, 0] == 0, -1, returns[:, 0] < 0).tolist()
+    found = Counter([*zip(lengths.tolist() * 2, [*(record.tobytes() for record in states), *winners], strict=True)])
     assert found.keys() <= ends.keys()
     for end, share in ends.items():
         error = math.sqrt(share * (1 - share) / num_playouts)
