@@ -84,14 +84,10 @@ def test_a_wrong_argument_is_named_with_its_value_and_what_is_allowed_and_nothin
     assert not any(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("value", [1, 7, np.int64(3), np.uint8(7)])
-def test_integers_within_bounds_are_returned(value: Any) -> None:
-    assert check_integer("n", value, 1, 7) == value
-    assert type(check_integer("n", value, 1)) is int
-
-
-@pytest.mark.parametrize("value", [0, 8, True, np.True_, 1.0, "1", None, [1]])
-def test_everything_else_is_refused_by_name(value: Any) -> None:
-    with pytest.raises(ValueError, match="n must be an integer from 1 to 7, got ") as caught:
-        check_integer("n", value, 1, 7)
-    assert str(caught.value).endswith(repr(value))
+def test_integers_within_bounds_are_returned_and_everything_else_is_refused() -> None:
+    for value in (1, 7, np.int64(3), np.uint8(7)):
+        assert type(check_integer("n", value, 1)) is int
+        assert check_integer("n", value, 1, 7) == value
+    for refused in (0, 8, True, np.True_, 1.0, "1", None, [1]):
+        with pytest.raises(ValueError, match=f"n must be an integer from 1 to 7, got {re.escape(repr(refused))}$"):
+            check_integer("n", refused, 1, 7)  # type: ignore[arg-type]

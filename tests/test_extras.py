@@ -11,15 +11,10 @@ from fresh_runs import run_python
 from stoneworks.extras import MissingDependencyError, require_extra
 
 
-def test_a_missing_package_is_an_error_that_names_the_extra() -> None:
-    with (
-        pytest.raises(MissingDependencyError, match=r"windows need no_such_package; install stoneworks\[human\]"),
-        require_extra("human", "windows"),
-    ):
+def test_a_missing_package_is_an_error_that_names_the_extra_and_one_of_our_own_is_not() -> None:
+    message = r"windows need no_such_package; install stoneworks\[human\]"
+    with pytest.raises(MissingDependencyError, match=message), require_extra("human", "windows"):
         import no_such_package.part  # noqa: F401
-
-
-def test_an_import_error_of_our_own_is_not_reported_as_a_missing_package() -> None:
     with pytest.raises(ModuleNotFoundError, match="no_such_module") as caught, require_extra("train", "networks"):
         import stoneworks.no_such_module  # noqa: F401
     assert not isinstance(caught.value, MissingDependencyError)
@@ -58,9 +53,7 @@ def test_commands_without_the_extra_report_it_without_a_traceback_and_others_wor
     printed = run_python(WITHOUT, json.dumps([*need_it, classical]), cwd=tmp_path)
     assert not any(tmp_path.iterdir()), "what is missing is found before anything is played"
     *refused, played = json.loads(next(line for line in printed.splitlines() if line.startswith("[[")))
-    assert len(refused) == len(need_it)
     for arguments, (code, errors) in zip(need_it, refused, strict=True):
-        assert code == 2, arguments
+        assert (code, errors.count("\n")) == (2, 1), arguments
         assert "install stoneworks[train]" in errors, arguments
-        assert errors.count("\n") == 1, arguments
     assert played[0] == 0, played
