@@ -25,8 +25,7 @@ def sample() -> Sample:
 def test_samples_hold_different_positions_in_which_some_action_is_a_mistake(sample: Sample) -> None:
     game = load_game(GAME)
     solver = Solver(game, memory_mib=1)
-    assert len(sample.positions) == 12
-    assert len({position.actions for position in sample.positions}) == 12
+    assert len(sample.positions) == len({position.actions for position in sample.positions}) == 12
     for position in sample.positions:
         state = game.deserialize_state("\n".join(position.actions))
         for action in state.legal_actions():

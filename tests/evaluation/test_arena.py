@@ -22,31 +22,15 @@ import pytest
 from damage import Damage, damage
 from processes import COMMAND, Run, is_alive, needs_proc, wait_until
 from stoneworks.envs.rules import Batch, Game, State, load_game
-from stoneworks.evaluation import (
-    ArenaFolderError,
-    ArenaPlayError,
-    ArenaResult,
-    ArenaSettings,
-    Ladder,
-    LadderError,
-    RateResult,
-    RateSettings,
-    Sprt,
-    SprtDecision,
-    gauntlet,
-    load_arena,
-    load_ladder,
-    neighbors,
-    play_arena,
-    rate,
-    results_of,
-    round_robin,
-    shipped_ladders,
-)
-from stoneworks.evaluation.folder import file_stem
+from stoneworks.evaluation.arena import ArenaResult, load_arena, play_arena
+from stoneworks.evaluation.folder import ArenaFolderError
+from stoneworks.evaluation.ladder import Ladder, LadderError, load_ladder, shipped_ladders
+from stoneworks.evaluation.player_rating import RateResult, RateSettings, rate
 from stoneworks.evaluation.records import FORFEIT_REASONS, read_records, write_records
-from stoneworks.evaluation.results import save_picture
-from stoneworks.evaluation.workers import play_chunks
+from stoneworks.evaluation.results import results_of
+from stoneworks.evaluation.settings import ArenaSettings, gauntlet, neighbors, round_robin
+from stoneworks.evaluation.sprt import Sprt, SprtDecision
+from stoneworks.evaluation.workers import ArenaPlayError, play_chunks
 from stoneworks.locks import lock_file
 from stoneworks.models import Bot, load_bot
 from tools.ladder_tables import tables_of
@@ -97,7 +81,7 @@ def played(finished_arena: Path, tmp_path: Path) -> Path:
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def interrupt_after(num_pairs: int) -> Callable[[ArenaResult], None]:
@@ -154,77 +138,45 @@ def test_an_arena_plays_pairs_of_games_from_the_same_opening_with_seats_swapped(
         assert first.actions[:3] == second.actions[:3]
         assert first.metadata["pair"] == second.metadata["pair"]
         points += first.metadata["score"] + 1 - second.metadata["score"]
+        for record in (first, second):
+            assert record.metadata["score"] == {0: 1, 1: 0, None: 0.5}[record.winner]
     assert len({record.actions[:3] for record in result.records}) > 5
-    for record in result.records:
-        winner = record.replay().outcome().winner  # type: ignore[union-attr]
-        assert record.metadata["score"] == {0: 1, 1: 0, None: 0.5}[winner]
     assert result.matches[0].scores.sum() == points
-    assert result.num_distinct_games == len({record.actions for record in result.records})
     other = play_arena(match(10, seed=1), tmp_path / "other")
     assert {record.actions for record in result.records}.isdisjoint(record.actions for record in other.records)
 
 
-def test_more_workers_play_the_same_games_in_the_same_files(tmp_path: Path) -> None:
-    settings = settings_of(("greedy", "random"), ("random", "greedy"), num_pairs=10, chunk_pairs=4)
-    alone = play_arena(settings, tmp_path / "alone")
-    assert play_arena(settings, tmp_path / "together", workers=2).records == alone.records
-    files = [sorted(path.name for path in (tmp_path / name / "games").iterdir()) for name in ("alone", "together")]
-    assert files[0] == files[1]
-    assert len(files[0]) == 6
-
-
 def test_an_interrupted_arena_resumes_with_the_same_games(tmp_path: Path) -> None:
-    settings = match(14)
+    settings, folder = match(14), tmp_path / "broken"
     whole = play_arena(settings, tmp_path / "whole")
+    folder.mkdir()
+    (folder / ".arena.json.999.tmp").write_text("{")  # left by a kill while the settings were written
     with pytest.raises(KeyboardInterrupt):
-        play_arena(settings, tmp_path / "broken", progress=interrupt_after(8))
-    kept = load_arena(tmp_path / "broken")
+        play_arena(settings, folder, progress=interrupt_after(8))
+    kept = load_arena(folder)
     assert (kept.num_pairs, kept.finished) == (8, False)
     assert kept.records == whole.records[:16]
+    first = sorted((folder / "games").iterdir())[0]
+    first.rename(first.with_name(f".{first.name}.x7f"))
+    assert load_arena(folder).num_pairs == 4
     seen: list[int] = []
-    result = play_arena(settings, tmp_path / "broken", progress=lambda result: seen.append(result.num_pairs))
-    assert seen == [8, 12, 14]
+    result = play_arena(settings, folder, progress=lambda result: seen.append(result.num_pairs))
+    assert seen == [4, 8, 12, 14]
     assert result.records == whole.records
     seen.clear()
-    play_arena(settings, tmp_path / "broken", progress=lambda result: seen.append(result.num_pairs))
+    play_arena(settings, folder, progress=lambda result: seen.append(result.num_pairs))
     assert seen == [14], "what is finished is not played again"
-
-
-def test_the_chunk_of_a_truncated_file_is_played_again(tmp_path: Path) -> None:
-    settings = match(8)
-    whole = play_arena(settings, tmp_path)
-    file = sorted((tmp_path / "games").iterdir())[1]
-    text = file.read_text(encoding="utf-8")
-    file.unlink()
-    (tmp_path / "games" / f".{file.name}.x7f").write_text(text[:-40], encoding="utf-8")
-    assert load_arena(tmp_path).num_pairs == 4
-    assert play_arena(settings, tmp_path).records == whole.records
 
 
 def test_a_match_stops_by_its_sequential_test_whatever_the_workers(tmp_path: Path) -> None:
     settings = match(200, sprt=Sprt(elo0=0, elo1=200))
-    results = [play_arena(settings, tmp_path / str(workers), workers=workers) for workers in (1, 2)]
-    for result in results:
-        assert result.finished
-        assert result.decision is SprtDecision.ACCEPT_1
-        assert result.log_likelihood_ratio is not None
-        assert result.log_likelihood_ratio >= Sprt(elo0=0, elo1=200).upper_bound
-        assert result.num_pairs < 200
-    assert results[0].records == results[1].records
-    assert load_arena(tmp_path / "2").records == results[0].records
-    counts = [len(list((tmp_path / str(workers) / "games").iterdir())) for workers in (1, 2)]
-    assert counts[0] == counts[1]
-    assert results_of(results[0]).to_fields()["sprt"]["decision"] == "elo1 accepted"
-
-
-def test_weakened_players_are_ranked_by_their_weakness(tmp_path: Path) -> None:
-    players = {"half": weakened(0.5), "tenth": weakened(0.1)}
-    settings = settings_of(*round_robin(["random", "half", "tenth"]), num_pairs=40)
-    result = play_arena(settings, tmp_path, players)
-    assert result.ratings.order == ("tenth", "half", "random")
-    assert result.ratings.rating("random") == (0, 0)
-    assert result.ratings.likelihood_of_superiority("half", "random") > 0.95
-    assert play_arena(settings, tmp_path.with_name("again"), players).records == result.records
+    one, other = (play_arena(settings, tmp_path / str(workers), workers=workers) for workers in (1, 2))
+    assert (one.finished, one.decision) == (True, SprtDecision.ACCEPT_1)
+    assert (one.log_likelihood_ratio or 0) >= Sprt(elo0=0, elo1=200).upper_bound
+    assert one.num_pairs < 200
+    assert contents(tmp_path / "1").keys() == contents(tmp_path / "2").keys()
+    assert one.records == other.records == load_arena(tmp_path / "2").records
+    assert results_of(one).to_fields()["sprt"]["decision"] == "elo1 accepted"
 
 
 # -- Errors --------------------------------------------------------------------------------------------------------------
@@ -236,7 +188,6 @@ def test_weakened_players_are_ranked_by_their_weakness(tmp_path: Path) -> None:
         (match(8), "num_pairs is 12 in .* and 8 here"),
         (match(seed=1), "seed is 0 in .* and 1 here"),
         (match(sprt=Sprt()), "sprt is None in .* and 'elo0=0,elo1=30,alpha=0.05,beta=0.05' here"),
-        (match(game="vadus(size=4)"), "game is 'vadus\\(size=3\\)' in"),
         (settings_of(("random", "greedy"), chunk_pairs=4), "pairings is"),
     ],
 )
@@ -269,47 +220,28 @@ def test_a_checkpoint_after_more_training_is_another_player(search: str, tmp_pat
 
 
 def test_a_folder_with_other_files_is_an_error_and_is_not_changed(tmp_path: Path) -> None:
-    (tmp_path / "thesis.txt").write_text("years of work")
-    (tmp_path / "another").mkdir()
-    (tmp_path / "another" / "notes.tmp").touch()
-    for folder, name in ((tmp_path, "thesis.txt"), (tmp_path / "another", "notes.tmp")):
+    for name in ("thesis.txt", "notes.tmp"):
+        file = tmp_path / name / name
+        file.parent.mkdir()
+        file.touch()
         with pytest.raises(ArenaFolderError, match="must be a new or empty folder"):
-            play_arena(match(), folder)
-        assert [path.name for path in folder.iterdir() if path.is_file()] == [name]
-    with pytest.raises(ArenaFolderError, match=r"arena\.json is missing"):
-        load_arena(tmp_path)
+            play_arena(match(), file.parent)
+        assert list(file.parent.iterdir()) == [file]
+        with pytest.raises(ArenaFolderError, match=r"arena\.json is missing"):
+            load_arena(file.parent)
 
 
-def test_an_arena_resumes_in_a_folder_left_by_a_kill_while_the_settings_were_written(tmp_path: Path) -> None:
-    (tmp_path / ".arena.json.999.tmp").write_text("{")
-    assert play_arena(match(4), tmp_path).matches
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        *(b"{", b"[]", b"{}", b'{"game": "chess"}'),
-        lambda fields: fields.update(sprt=5),
-        lambda fields: fields.update(pairings=5),
-        lambda fields: fields.update(pairings=[["a"]]),
-        lambda fields: fields.update(pairings=[[1, 2]]),
-        lambda fields: fields.update(game=[]),
-        lambda fields: fields.update(num_pairs="9"),
-    ],
-)
-def test_settings_that_cannot_be_read_are_an_error_that_names_the_file(played: Path, change: Damage) -> None:
-    damage(played / "arena.json", change)
-    with pytest.raises(ArenaFolderError, match=r"arena\.json"):
-        load_arena(played)
+def test_settings_that_cannot_be_read_are_an_error_that_names_the_file(played: Path) -> None:
+    for content in (b"{", b"{}", (played / "arena.json").read_bytes().replace(b'"random"', b"5")):
+        (played / "arena.json").write_bytes(content)
+        with pytest.raises(ArenaFolderError, match=r"arena\.json"):
+            load_arena(played)
 
 
 def test_games_that_do_not_belong_are_an_error_that_names_the_file(played: Path) -> None:
     one, other, _ = sorted((played / "games").iterdir())
     records = read_records(one)
-    for changed, complaint in (
-        (records[:-1], "must contain 8 games, got 7"),
-        (records[::-1], "line 1 is a game of"),
-    ):
+    for changed, complaint in ((records[:-1], "must contain 8 games, got 7"), (records[::-1], "line 1 is a game of")):
         write_records(one, changed)
         with pytest.raises(ArenaFolderError, match=complaint):
             load_arena(played)
@@ -356,10 +288,9 @@ def test_players_that_the_arena_made_are_closed_and_others_are_not(tmp_path: Pat
     play_arena(settings, tmp_path / "made", {"mine": HoldingBot})
     assert HoldingBot.num_open == 0
     bot = HoldingBot(load_game(GAME), 0)
-    result = play_arena(settings, tmp_path / "given", {"mine": bot})
+    play_arena(settings, tmp_path / "given", {"mine": bot})
     assert HoldingBot.num_open == 1
     bot.close()
-    assert {player for record in result.records for player in record.players} == {"mine", "random"}
 
 
 def test_names_are_checked_before_anything_is_played_or_written(tmp_path: Path) -> None:
@@ -424,15 +355,6 @@ def test_forfeits_are_counted_and_shown(finished_arena: Path) -> None:
     assert results_of(result).pairings_table().caption is None
 
 
-@pytest.mark.needs("matplotlib")
-def test_a_picture_is_drawn(finished_arena: Path, tmp_path: Path) -> None:
-    result = load_arena(finished_arena)
-    for name, begin in (("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF")):
-        save_picture(tmp_path / name, result.ratings, result.matches, "a title")
-        assert (tmp_path / name).read_bytes().startswith(begin)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.pdf", "a.png", "a.svg"]
-
-
 # -- Ladders -------------------------------------------------------------------------------------------------------------
 
 
@@ -444,20 +366,8 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Ladder:
     return Ladder.of_result(result, "stoneworks ladder make ...")
 
 
-def test_a_saved_ladder_is_loaded_unchanged(ladder: Ladder, tmp_path: Path) -> None:
-    file = tmp_path / f"{file_stem(GAME)}.json"
-    assert file.name == "vadus-size-3.json"
-    ladder.save(file)
-    again = load_ladder(GAME, file)
-    assert again == ladder
-    assert again.ratings.names == ladder.ratings.names
-    assert again.ratings.elo.tolist() == ladder.ratings.elo.tolist()
-    assert again.ratings.covariance.tolist() == ladder.ratings.covariance.tolist()
-    assert again.settings.opening_actions == 3
-    assert again.made.versions["numpy"] == np.__version__
-
-
 def test_a_player_is_rated_on_a_ladder(ladder: Ladder, tmp_path: Path) -> None:
+    assert ladder.ratings.order == ("greedy", "half", "random")
     anchors = {"half": weakened(0.5)}
 
     def rated(weakness: float, folder: str, **settings: Any) -> RateResult:
@@ -470,11 +380,9 @@ def test_a_player_is_rated_on_a_ladder(ladder: Ladder, tmp_path: Path) -> None:
     assert 0 < result.error < 200
     games = {match.names[1]: match.num_games for match in result.matches}
     assert games == {"random": 4, "half": 44, "greedy": 44}, "two pairs with each, twenty with the nearest"
-    assert all(match.names[0] == "mine" for match in result.matches)
     assert len(load_arena(tmp_path / "mine" / "rating").records) == 80
     again = rated(0.2, "mine", name="mine", num_pairs=20)
     assert (again.elo, again.error) == (result.elo, result.error)
-    assert f"{result.elo:.0f} ± {result.error:.0f}" in str(result)
 
     itself = rated(0.5, "itself", name="half", num_pairs=60)
     assert itself.name == "half (rated)"
@@ -504,40 +412,26 @@ def test_a_missing_ladder_is_an_error_that_lists_the_available_ones() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        *(b"{", b"[]", b"{}", b"\xff", b'{"a":' * 100_000, b'{"players": [' + b"1" * 9000 + b"]}"),
+        *(b"{", b"{}"),
         lambda fields: fields.update(covariance=[[0]]),
-        lambda fields: fields["players"][0].pop("elo"),
         lambda fields: fields["players"][0].update(elo=None),
-        lambda fields: fields["players"][1].update(name=["random"]),
-        lambda fields: fields.pop("made"),
-        lambda fields: fields.update(settings=[]),
         lambda fields: fields["covariance"][0].append("x"),
         lambda fields: fields["covariance"].pop(),
         lambda fields: fields["covariance_of"].__setitem__(0, fields["covariance_of"][1]),
-        lambda fields: fields.update(seat={}),
-        lambda fields: fields.update(game={"x": 1}),
         lambda fields: fields["seat"].update(elo=10**400),
+        lambda fields: fields["settings"].update(game_version=99),
     ],
 )
-def test_files_that_are_not_ladders_are_errors_that_name_them(ladder: Ladder, tmp_path: Path, change: Damage) -> None:
+def test_a_ladder_is_loaded_as_saved_and_another_file_is_an_error(
+    ladder: Ladder, tmp_path: Path, change: Damage
+) -> None:
     file = tmp_path / "ladder.json"
     ladder.save(file)
-    damage(file, change)
-    with pytest.raises(LadderError, match=r"ladder\.json( is not valid JSON| must be a JSON object|.*: )"):
-        load_ladder(GAME, file)
-    with pytest.raises(LadderError, match=r"missing\.json cannot be read"):
-        load_ladder(GAME, tmp_path / "missing.json")
-
-
-def test_a_ladder_of_another_game_or_version_is_refused(ladder: Ladder, tmp_path: Path) -> None:
-    file = tmp_path / "ladder.json"
-    ladder.save(file)
+    assert load_ladder(GAME, file) == ladder
     with pytest.raises(LadderError, match=r"json must be a ladder of vadus\(size=4\), got one of vadus\(size=3\)"):
         load_ladder("vadus(size=4)", file)
-    damage(file, lambda fields: fields["settings"].update(game_version=99))
-    with pytest.raises(
-        LadderError, match=r"settings.game_version: must be 0, the present version of vadus\(size=3\), got 99"
-    ):
+    damage(file, change)
+    with pytest.raises(LadderError, match=r"ladder\.json( is not valid JSON|.*: )"):
         load_ladder(GAME, file)
 
 
@@ -575,7 +469,7 @@ def test_the_command_arena_plays_and_reports(run: Run, tmp_path: Path) -> None:
     arguments = ["arena", "random", "greedy", "--game", GAME, "--pairs", "12", "--workers", "1", "--picture", "a.png"]
     code, out, _ = run(*arguments)
     assert code == 0
-    assert (tmp_path / "a.png").exists()
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     (folder,) = (tmp_path / "runs" / "arena").iterdir()
     assert folder.relative_to(tmp_path).as_posix() in out
     results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
@@ -583,15 +477,9 @@ def test_the_command_arena_plays_and_reports(run: Run, tmp_path: Path) -> None:
         assert text in out
     row = next(line for line in out.splitlines() if "random" in line and "greedy" in line)
     assert [cell.strip() for cell in row.split("│")][3:8] == list(map(str, results["pairings"][0]["pentanomial"]))
-    assert load_arena(folder).finished
-    again = run(*arguments)
-    assert again[:2] == (0, out), "the same command finds all played"
-
-
-def test_the_command_arena_prints_the_decision_of_its_test(run: Run) -> None:
-    arguments = ["--sprt", "elo1=200", "--workers", "1", "--folder", "here"]
-    code, out, _ = run("arena", "greedy", "random", "--game", GAME, *arguments)
-    assert code == 0
+    assert run(*arguments)[:2] == (0, out), "the same command finds all played"
+    arguments = ["arena", "greedy", "random", *OF_GAME, "--sprt", "elo1=200", "--workers", "1", "--folder", "here"]
+    out = run(*arguments)[1]
     assert "SPRT of greedy against random, elo0=0,elo1=200,alpha=0.05,beta=0.05: elo1 accepted" in out
     assert "the games are in here" in out
 
@@ -599,14 +487,10 @@ def test_the_command_arena_prints_the_decision_of_its_test(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["arena", "random", *OF_GAME], "at least two players are required, got 1"),
         (["arena", "random", "nobody", *OF_GAME], "unknown bot 'nobody'"),
-        (["arena", "random", "greedy"], "--game"),
-        (["arena", "random", "greedy", *OF_GAME, "--gauntlet", "x"], "got 'x'"),
         (["arena", "random", "greedy", *OF_GAME, "--gauntlet", "random", "--neighbors", "1"], "cannot be combined"),
         (["arena", "random", "greedy", *OF_GAME, "--sprt", "elo0=x"], "elo0 must be a number, got 'x'"),
         (["arena", "random", "greedy", *OF_GAME, "--picture", "a.txt"], "got 'a.txt'"),
-        (["rate", "greedy", "--game", "vadus(size=2)"], "no ladder for vadus(size=2)"),
         (["rate", "greedy", *OF_GAME, "--ladder", "none.json"], "none.json"),
         (["ladder", "show", "vadus(size=2)"], "no ladder for vadus(size=2)"),
         (["ladder", "make", GAME, "random", "greedy"], "output must be an existing folder, got 'models/ladders'"),
@@ -625,44 +509,38 @@ def test_a_ladder_is_made_shown_and_rated_on_by_one_command_each(run: Run, tmp_p
     file = "ladders/vadus-size-3.json"
     making = ["ladder", "make", GAME, "random", "greedy", "--pairs", "10", "--output", "ladders", "--workers", "1"]
     with lock_file(tmp_path / file):
-        code, _, err = run(*making)
-        assert code == 2
-        assert f"vadus-size-3.json is in use by process {os.getpid()}" in err
-    code, out, _ = run(*making, "--neighbors", "2")
-    assert code == 0
-    assert f"the ladder is {file}" in out
+        assert f"vadus-size-3.json is in use by process {os.getpid()}" in run(*making)[2]
+    assert f"the ladder is {file}" in run(*making, "--neighbors", "2")[1]
     made = load_ladder(GAME, file)
     assert made.made.command == (
         "stoneworks ladder make 'vadus(size=3)' random greedy "
         "--pairs 10 --opening-actions 3 --chunk-pairs 8 --seed 0 --neighbors 2"
     )
-    code, out, _ = run("ladder", "show", GAME, "--file", file)
-    assert code == 0
+    out = run("ladder", "show", GAME, "--file", file)[1]
     assert f"{made.ratings.rating('greedy')[0]:.0f}" in out
     assert made.made.command in out
-
     options = ["--ladder", file, "--pairs", "6", "--workers", "1", "--folder", "rated"]
-    code, out, _ = run("rate", "greedy", *OF_GAME, *options)
-    assert code == 0
+    out = run("rate", "greedy", *OF_GAME, *options)[1]
     results = json.loads((tmp_path / "rated" / "results.json").read_text(encoding="utf-8"))
     assert f"greedy (rated) is rated {results['elo']:.0f} ± {results['error']:.0f}" in " ".join(out.split())
     assert load_arena(tmp_path / "rated" / "rating").num_games == 2 * 2 * 6
     assert run("ladder", "show")[:2] == (0, "".join(f"{game}\n" for game in shipped_ladders()))
 
 
-def start_arena(folder: Path, *options: str) -> subprocess.Popen[str]:
+PIPES: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+
+
+def start_arena(folder: Path) -> subprocess.Popen[str]:
     """Start a long arena, and wait until it has finished a chunk."""
-    process = subprocess.Popen(
-        long_arena(folder, *options), cwd=folder.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([*COMMAND, *long_arena(folder)], cwd=folder.parent, **PIPES)
     wait_until(lambda: any((folder / "games").glob("*.jsonl")) or process.poll() is not None)
     assert process.poll() is None
     return process
 
 
-def long_arena(folder: Path, *options: str) -> list[str]:
-    given = ["--game", GAME, "--pairs", "2000", "--chunk-pairs", "50", "--workers", "2", "--folder", str(folder)]
-    return [*COMMAND, "arena", "random", "greedy", *given, *options]
+def long_arena(folder: Path) -> list[str]:
+    sizes = ["--pairs", "2000", "--chunk-pairs", "50", "--workers", "2"]
+    return ["arena", "random", "greedy", *OF_GAME, *sizes, "--folder", str(folder)]
 
 
 @pytest.mark.slow
@@ -677,7 +555,7 @@ def test_a_signal_keeps_finished_games_and_the_same_command_resumes(tmp_path: Pa
     kept = load_arena(tmp_path / "broken")
     assert 0 < kept.num_pairs < 2000
     assert "greedy" in out, "the table shows what there is so far"
-    subprocess.run(long_arena(tmp_path / "broken"), cwd=tmp_path, check=True, capture_output=True)
+    subprocess.run([*COMMAND, *long_arena(tmp_path / "broken")], cwd=tmp_path, check=True, capture_output=True)
     whole = play_arena(kept.settings, tmp_path / "whole")
     assert load_arena(tmp_path / "broken").records == whole.records
 
@@ -706,12 +584,7 @@ def test_programs_end_with_the_arena(tmp_path: Path, number: signal.Signals, wor
     started.mkdir()
     bot = "exec:seconds=600," + shlex.join([sys.executable, str(script), str(started)])
     options = ["--pairs", "8", "--workers", str(workers), "--folder", str(tmp_path / "arena"), "--chunk-pairs", "1"]
-    process = subprocess.Popen(
-        [*COMMAND, "arena", "random", bot, *OF_GAME, *options],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = subprocess.Popen([*COMMAND, "arena", "random", bot, *OF_GAME, *options], **PIPES)
     wait_until(lambda: len(list(started.iterdir())) == workers or process.poll() is not None)
     assert process.poll() is None
     process.send_signal(number)
@@ -724,10 +597,9 @@ def test_a_second_start_in_the_folder_is_refused_until_the_first_is_killed(run: 
     folder = tmp_path / "arena"
     first = start_arena(folder)
     try:
-        for options in ([], ["--pairs", "50"]):
-            code, out, err = run(*long_arena(folder, *options)[len(COMMAND) :])
-            assert (code, out) == (2, "")
-            assert f"is in use by process {first.pid}" in err or "num_pairs is 2000" in err
+        code, out, err = run(*long_arena(folder))
+        assert (code, out) == (2, "")
+        assert f"is in use by process {first.pid}" in err
     finally:
         first.kill()
         first.communicate(timeout=600)
