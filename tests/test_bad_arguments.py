@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -36,18 +37,13 @@ ARENA = ArenaSettings(game="vadus(size=2)", pairings=(("random", "other"),), num
     [
         (lambda: STATE.observation_and_mask(5), "player 0 1 5"),
         (lambda: STATE.player_return(-1), "player 0 1 -1"),
-        (lambda: STATE.player_return(2), "player 0 1 2"),
         (lambda: STATE.color_of(3), "player 0 1 3"),
         (lambda: STATE.perft(ANY["half"]), "depth 0 1.5"),
-        (lambda: STATE.perft(ANY["name"]), "depth 0 'x'"),
-        (lambda: Batch(GAME, 2, seed=-1), "seed 0 -1"),
         (lambda: Batch(GAME, 2, seed=ANY["half"]), "seed 0 1.5"),
         (lambda: MCTSBot(GAME, seconds=ANY["name"]), "seconds 0 'x'"),
         (lambda: AlphaBetaBot(GAME, seconds=NAN), "seconds 0 nan"),
-        (lambda: SearchSettings(Gumbel(), discount=ANY["name"]), "discount 0 1 'x'"),
         (lambda: SearchSettings(Gumbel(), discount=0.0), "discount 0 1 0.0"),
         (lambda: SearchSettings(Gumbel(), guide_weight=40), "guide_weight 0 1 40"),
-        (lambda: MCTSBot(GAME, simulations=1, exploration=ANY["name"]), "exploration 0 'x'"),
         (lambda: MCTSBot(GAME, simulations=1, exploration=True), "exploration 0 True"),
         (lambda: MCTSBot(GAME, simulations=3_000_000), "simulations 1 2147483 3000000"),
         (lambda: AlphaBetaBot(GAME, seconds=10**400), "seconds 0"),
@@ -69,18 +65,13 @@ ARENA = ArenaSettings(game="vadus(size=2)", pairings=(("random", "other"),), num
         (lambda: play_arena(ARENA, "arena", {"other": ANY["half"]}), "player 'other' 1.5"),
         (lambda: RateSettings(num_pairs=0), "num_pairs 1 0"),
         (lambda: RateSettings(scout_pairs=0), "scout_pairs 1 0"),
-        (lambda: RateSettings(seed=-1), "seed 0 -1"),
         (lambda: rate(ANY["half"], "vadus(size=5)", "rated"), "bot 1.5"),
     ],
 )
-def test_a_wrong_argument_is_named_with_its_value_and_what_is_allowed_and_nothing_is_written(
-    call: Callable[[], object], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match=" must be ") as error:
+def test_a_wrong_argument_is_named_with_its_value(call: Callable[[], object], words: str, tmp_path: Path) -> None:
+    with contextlib.chdir(tmp_path), pytest.raises(ValueError, match=" must be ") as error:
         call()
-    named = re.findall(r"[\w.'-]+", str(error.value))
-    assert [word for word in words.split() if word not in named] == []
+    assert set(words.split()) <= set(re.findall(r"[\w.'-]+", str(error.value)))
     assert not any(tmp_path.iterdir())
 
 

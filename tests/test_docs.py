@@ -15,6 +15,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -122,23 +123,24 @@ def test_the_formulas_of_actions_hold(name: str) -> None:
 # -- All pages -----------------------------------------------------------------------------------------------------------
 
 
-def python_blocks() -> list[Any]:
-    """Return each block of Python of the pages with the output block that follows it at once, or None."""
-    blocks = []
-    pattern = re.compile(r"^```python\n(.*?)^```\n(?:\n```output\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
-    for path in PAGES:
-        text = path.read_text(encoding="utf-8")
-        found = list(pattern.finditer(text))
-        assert len(found) == len(re.findall(r"^```python", text, re.MULTILINE)), "every block is closed and plain"
-        for block in found:
-            line = text[: block.start()].count("\n") + 2
-            name = path.relative_to(ROOT).as_posix()
-            blocks.append(pytest.param(name, line, block[1], block[2], id=f"{name}:{line}"))
-    return blocks
+#: Each block of the pages with the next one: page, line, language and content.
+BLOCKS = [
+    (path.relative_to(ROOT).as_posix(), text[: block.start()].count("\n") + 2, *block.groups())
+    for path in PAGES
+    for text in [path.read_text(encoding="utf-8")]
+    for block in re.finditer(r"^```(\S*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+]
+
+
+def python_blocks() -> Iterator[Any]:
+    """Yield each block of Python with the output block that follows it, or None."""
+    for (page, line, language, code), (_, _, following, output) in itertools.pairwise([*BLOCKS, ("", 0, "", "")]):
+        if language == "python":
+            yield pytest.param(page, line, code, output if following == "output" else None, id=f"{page}:{line}")
 
 
 @pytest.mark.parametrize(("page_name", "line", "code", "output"), python_blocks())
-def test_a_block_of_python_runs_and_prints_what_the_page_shows(
+def test_a_block_of_python_prints_what_the_page_shows(
     page_name: str, line: int, code: str, output: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -154,8 +156,7 @@ def test_a_block_of_python_runs_and_prints_what_the_page_shows(
 
 
 def test_excerpts_on_the_page_about_hex_match_the_example() -> None:
-    page = (ROOT / "docs" / "adding-a-game.md").read_text(encoding="utf-8")
-    excerpts = re.findall(r"^```py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    excerpts = [block for page, _, language, block in BLOCKS if (page, language) == ("docs/adding-a-game.md", "py")]
     example = "".join((ROOT / "examples" / name).read_text(encoding="utf-8") for name in ("hex.py", "imitation.py"))
     assert len(excerpts) > 3
     assert [excerpt for excerpt in excerpts if excerpt not in example] == []
@@ -278,15 +279,11 @@ def test_a_picture_of_the_rules_is_up_to_date_in_its_place_and_true(picture: Any
 # -- Commands ------------------------------------------------------------------------------------------------------------
 
 
-def commands_of_blocks() -> list[Any]:
-    """Return each ``stoneworks`` command in the blocks of shell commands."""
-    found = []
-    for path in PAGES:
-        for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", path.read_text("utf-8"), re.MULTILINE | re.DOTALL):
-            for line in block.splitlines() if language in ("", "sh") else ():
-                if line.startswith("stoneworks "):
-                    found.append(pytest.param(line, id=f"{path.name}: {line}"))
-    return found
+def commands_of_blocks() -> Iterator[str]:
+    """Yield each ``stoneworks`` command in the blocks of shell commands."""
+    for _, _, language, block in BLOCKS:
+        if language in ("", "sh"):
+            yield from re.findall(r"^stoneworks .*$", block, re.MULTILINE)
 
 
 def command_of(words: list[str]) -> tuple[Any, list[str]]:
@@ -332,12 +329,10 @@ def test_commands_within_the_text_of_a_page_exist(path: Path) -> None:
 
 def test_every_block_has_a_language_that_is_tested() -> None:
     """Python runs, ``py`` excerpts and output are compared, and shell commands are parsed."""
-    for path in PAGES:
-        text = path.read_text("utf-8")
-        languages = re.findall(r"^```(\w*)\n.*?^```$", text, re.MULTILINE | re.DOTALL)
-        assert set(languages) <= {"python", "py", "output", "", "sh", "toml"}, path.name
-        following = re.findall(r"^```\n\n```output$", text, re.MULTILINE)
-        assert len(following) == languages.count("output"), "output follows a block"
+    languages = [language for *_, language, _ in BLOCKS]
+    assert set(languages) <= {"python", "py", "output", "", "sh", "toml", "{.python}"}
+    following = re.findall(r"^```\n\n```output$", "\n".join(path.read_text("utf-8") for path in PAGES), re.MULTILINE)
+    assert len(following) == languages.count("output"), "output follows a block"
 
 
 def test_the_entry_points_on_the_page_about_adding_games_are_read_by_the_registries() -> None:
@@ -347,7 +342,7 @@ def test_the_entry_points_on_the_page_about_adding_games_are_read_by_the_registr
     from stoneworks.training.runs import algorithms
 
     page = (ROOT / "docs" / "adding-a-game.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    blocks = [block for *_, language, block in BLOCKS if language == "toml"]
     groups = {group for block in blocks for group in tomllib.loads(block)["project"]["entry-points"]}
     known = {module.ENTRY_POINT_GROUP for module in (games, registry, architecture, algorithms)}
     assert groups

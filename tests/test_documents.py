@@ -35,13 +35,11 @@ def test_values_of_a_mapping_are_kept() -> None:
     [
         ({"game": "x", "search": {"simulations": 0}}, "search.simulations must be >= 1, got 0"),
         ({"game": "x", "search": {"temperature": 0}}, "search.temperature must be > 0, got 0"),
-        ({"game": "x", "search": {"simulations": 1.5}}, "search.simulations must be a valid integer, got 1.5"),
         ({"game": "x", "search": {"simulations": True}}, "search.simulations must be a valid integer, got True"),
         ({"game": "x", "search": {"temperature": float("nan")}}, "search.temperature must be a finite number, got nan"),
         ({"game": "x", "search": {"sims": 1}}, "unknown key search.sims; valid keys: simulations, temperature"),
         ({"game": "x", "more": 1}, "unknown key more; valid keys: game, search, opponents, shares"),
         ({}, "the key game is missing"),
-        ({"game": 3}, "game must be a valid string, got 3"),
         ({"game": "x", "opponents": ["greedy", 3]}, "opponents.1 must be a valid string, got 3"),
         ({"game": "x", "opponents": "greedy"}, "opponents must be a valid tuple, got 'greedy'"),
         ({"game": "x", "opponents": ["a", "b", "c"]}, "opponents must have at most 2 items, got ['a', 'b', 'c']"),

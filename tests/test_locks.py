@@ -7,12 +7,14 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from stoneworks import locks
 from stoneworks.locks import InUseError, lock_file, lock_folder
+from stoneworks.processes import exit_with_parent, process_pool
 
 HOLDER = """
 import sys, time
@@ -104,3 +106,25 @@ def test_sigterm_in_a_destructor_is_not_lost() -> None:
         [sys.executable, "-c", TERMINATED_IN_A_DESTRUCTOR], capture_output=True, text=True, timeout=120, check=False
     )
     assert (done.stdout, done.stderr, done.returncode) == ("cleaned up\n", "", 128 + signal.SIGTERM)
+
+
+def test_a_pool_ends_all_its_processes_even_if_they_are_busy() -> None:
+    with process_pool(2, exit_with_parent) as pool:
+        busy = [pool.submit(time.sleep, 3600) for _ in range(2)]
+        while not all(job.running() for job in busy) or len(pool._processes) < 2:
+            time.sleep(0.01)
+        processes = list(pool._processes.values())
+    assert not any(process.is_alive() for process in processes)
+
+
+def test_a_pool_ends_while_a_process_sends_a_result() -> None:
+    with process_pool(2, exit_with_parent) as pool:
+        pool.submit(bytes, 300_000_000)
+        while not pool._result_queue._reader.poll():
+            pass
+
+
+def test_a_pool_whose_processes_wait_for_jobs_ends() -> None:
+    for _ in range(3):
+        with process_pool(3, exit_with_parent) as pool:
+            assert list(pool.map(abs, range(6))) == list(range(6))

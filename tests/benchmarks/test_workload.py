@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from benchmarks.speed import ours, references
+from benchmarks.speed.growth import SIZES, app, draw_growth, measure_growth, save_growth
 from benchmarks.speed.ppo import BothSidesEnv, connect_four
-from benchmarks.speed.random_play import play_aec_at_random
-from benchmarks.speed.self_play import (
-    NUM_GAMES,
-    PARTS,
-    SelfPlayAndLearning,
-    ShareOfTime,
-    self_play_simulations,
-)
+from benchmarks.speed.self_play import PARTS, SelfPlayAndLearning, ShareOfTime, self_play_simulations
 from benchmarks.speed.workload import Spread, Workload, measure_in_turns, ratio
-from stoneworks.envs.aec import BoardGameEnv
-from stoneworks.envs.rules import load_game
+from stoneworks.envs.rules import game_names, load_game
 
 
 def no_work():
@@ -62,28 +57,33 @@ def test_workloads_take_turns_and_each_has_a_rate_per_round():
     [
         ours.state_steps("vadus(size=3)"),
         ours.aec_steps("vadus(size=3)"),
-        ours.batch_steps("vadus(size=3)", 8),
+        self_play_simulations("vadus(size=3)", 4),
         ours.batch_steps("vadus(size=3)", 8, 2, wall_clock=True),
         ours.playout_actions("vadus(size=3)"),
         ours.mcts_simulations("vadus(size=3)", 30),
         ours.network_search_simulations("vadus(size=3)", 4, 8),
         ours.single_game_simulations("vadus(size=3)", "vadus@32,batch=8"),
         ours.moves("vadus(size=3)", "greedy"),
+        references.do_nothing_steps((2, 3, 3), 7, num_steps=5),
+        references.connect_four_steps(),
+        references.openspiel_state_steps(),
+        references.openspiel_playout_actions(),
+        references.openspiel_search_simulations("tic_tac_toe", 20),
+        pytest.param(references.openspiel_alphazero_simulations(3, 4, 1, 4), marks=pytest.mark.slow),  # compiles in JAX
     ],
     ids=lambda workload: workload.name,
 )
-def test_our_workloads_do_at_least_the_requested_amount(workload):
-    assert workload.play(100) >= 100
-    assert "vadus(size=3)" in workload.name
+def test_workloads_do_at_least_the_requested_amount(workload):
+    if missing := workload.missing():
+        pytest.skip(f"not installed: {', '.join(missing)}")
+    assert workload.play(50) >= 0.9 * 50  # rollouts of OpenSpiel are counted by their mean length
 
 
 def test_players_are_measured_in_positions_in_which_the_game_goes_on():
     for name in ("vadus(size=2)", "trugo(max_turns=12,pieces=3,radius=2,tiles=6)"):
-        game = load_game(name)
-        states = ours.positions_of_random_games(game)
+        states, again = (ours.positions_of_random_games(load_game(name)) for _ in range(2))
         assert len(states) == len(ours.PLACES_IN_GAME)
         assert not any(state.is_terminal() for state in states)
-        again = ours.positions_of_random_games(game)
         assert [state.history() for state in states] == [state.history() for state in again]
 
 
@@ -103,25 +103,6 @@ def test_the_parts_of_a_run_of_self_play_are_shares_of_its_time(tmp_path):
     assert sum(percentages) < 100
 
 
-def test_simulations_of_self_play_and_steps_of_random_play_are_counted():
-    assert self_play_simulations("vadus(size=3)", 4).play(10) == 4 * NUM_GAMES
-    env = BoardGameEnv("vadus(size=2)")
-    steps = []
-    step = env.step
-    env.step = lambda action: (steps.append(action), step(action))
-    assert play_aec_at_random(env)(50) == len(steps) >= 50
-
-
-def test_the_environment_that_does_nothing_has_the_shapes_it_is_given_and_ends():
-    workload = references.do_nothing_steps((2, 3, 3), 7, num_steps=5)
-    assert workload.play(12) == 15
-    env = references.DoNothingEnv((2, 3, 3), 7, num_steps=5)
-    env.reset()
-    observation, *_ = env.last()
-    assert observation["observation"].shape == (2, 3, 3)
-    assert observation["action_mask"].shape == (7,)
-
-
 def test_the_usual_setup_gives_rewards_to_the_mover():
     env = BothSidesEnv(connect_four())
     observation, _ = env.reset(seed=0)
@@ -134,18 +115,27 @@ def test_the_usual_setup_gives_rewards_to_the_mover():
     assert (reward, over) == (1, True)
 
 
-@pytest.mark.parametrize(
-    "workload",
-    [
-        references.connect_four_steps(),
-        references.openspiel_state_steps(),
-        references.openspiel_playout_actions(),
-        references.openspiel_search_simulations("tic_tac_toe", 20),
-        pytest.param(references.openspiel_alphazero_simulations(3, 4, 1, 4), marks=pytest.mark.slow),  # compiles in JAX
-    ],
-    ids=lambda workload: workload.name,
-)
-def test_references_do_at_least_the_requested_amount(workload):
-    if missing := workload.missing():
-        pytest.skip(f"not installed: {', '.join(missing)}")
-    assert workload.play(50) >= 0.9 * 50  # rollouts are counted by their mean length
+def test_every_game_has_several_sizes_from_small_to_large():
+    assert set(SIZES) <= set(game_names())
+    for name, game_strings in SIZES.items():
+        cells = [load_game(game_string).grid.num_cells for game_string in game_strings]
+        assert len(cells) >= 4
+        assert cells == sorted(set(cells))
+        assert all(game_string.startswith(name) for game_string in game_strings)
+
+
+def test_costs_are_measured_drawn_and_written(tmp_path, run_command):
+    told = []
+    sizes = {"vadus": ("vadus(size=2)", "vadus(size=3)")}
+    results = measure_growth(sizes, rounds=1, seconds=0.01, progress=told.append)
+    assert told == list(sizes["vadus"])
+    assert [result.num_cells for result in results] == [9, 25]
+    for result in results:
+        assert min(result.step_ns, result.playout_ns, result.simulation_us) > 0
+        assert result.state_bytes == load_game(result.game_string).state_dtype.itemsize
+    save_growth(results, tmp_path / "growth.json")
+    sizes_written = json.loads((tmp_path / "growth.json").read_text())["sizes"]
+    assert [size["game_string"] for size in sizes_written] == list(sizes["vadus"])
+    draw_growth(results, tmp_path / "growth.svg")
+    assert (tmp_path / "growth.svg").stat().st_size > 1000
+    assert "growth.txt" in run_command(str(tmp_path / "growth.txt"), app=app)[2]

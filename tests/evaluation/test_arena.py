@@ -14,15 +14,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from damage import Damage, damage
 from processes import COMMAND, Run, is_alive, needs_proc, wait_until
-from stoneworks.envs.rules import Batch, Game, State, load_game
-from stoneworks.evaluation.arena import ArenaResult, load_arena, play_arena
+from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.evaluation.arena import load_arena, play_arena
 from stoneworks.evaluation.folder import ArenaFolderError
 from stoneworks.evaluation.ladder import Ladder, LadderError, load_ladder, shipped_ladders
 from stoneworks.evaluation.player_rating import RateResult, RateSettings, rate
@@ -49,10 +49,6 @@ class WeakenedBot(Bot):
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         return self._bots[int(self._generator.random() < self._weakness)].step_with_policy(state)
-
-    def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        good, bad = (bot.step_batch(batch, rows) for bot in self._bots)
-        return np.where(self._generator.random(len(rows)) < self._weakness, bad, good)
 
 
 def weakened(weakness: float) -> Callable[[Game, int], Bot]:
@@ -84,17 +80,6 @@ def contents(folder: Path) -> dict[Path, bytes]:
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def interrupt_after(num_pairs: int) -> Callable[[ArenaResult], None]:
-    def progress(result: ArenaResult) -> None:
-        if result.num_pairs >= num_pairs:
-            raise KeyboardInterrupt
-
-    return progress
-
-
-# -- Schedules -----------------------------------------------------------------------------------------------------------
-
-
 def test_schedules_have_the_expected_pairings() -> None:
     assert round_robin("abc") == (("a", "b"), ("a", "c"), ("b", "c"))
     assert gauntlet("b", "abc") == (("b", "a"), ("b", "c"))
@@ -110,10 +95,7 @@ def test_schedules_have_the_expected_pairings() -> None:
         (lambda: gauntlet("x", ["a", "b"]), r"gauntlet must be .*got 'x'"),
         (lambda: neighbors(["a", "b"], 0), "neighbors must be .* got 0"),
         (lambda: match(0), "num_pairs must be .* got 0"),
-        (lambda: match(10**9), "num_pairs must be <= 10000000, got 1000000000"),
         (lambda: match(10**7, chunk_pairs=1), "num_pairs must give at most 1000000 chunks"),
-        (lambda: match(chunk_pairs=0), "chunk_pairs must be .* got 0"),
-        (lambda: match(seed=-1), "seed must be .* got -1"),
         (lambda: match(opening_actions=True), "opening_actions must be .* got True"),
         (lambda: match(game="chess"), "unknown game 'chess'"),
         (lambda: settings_of(), "pairings must .* at least 1 item"),
@@ -126,22 +108,15 @@ def test_invalid_settings_are_errors_with_the_reason(make: Callable[[], object],
         make()
 
 
-# -- Games ---------------------------------------------------------------------------------------------------------------
-
-
 def test_an_arena_plays_pairs_of_games_from_the_same_opening_with_seats_swapped(tmp_path: Path) -> None:
     result = play_arena(match(10), tmp_path / "arena")
     assert (result.finished, result.num_pairs, result.num_games) == (True, 10, 20)
-    points = 0.0
-    for first, second in zip(result.records[::2], result.records[1::2], strict=True):
-        assert (first.players, second.players) == (("greedy", "random"), ("random", "greedy"))
-        assert first.actions[:3] == second.actions[:3]
-        assert first.metadata["pair"] == second.metadata["pair"]
-        points += first.metadata["score"] + 1 - second.metadata["score"]
-        for record in (first, second):
-            assert record.metadata["score"] == {0: 1, 1: 0, None: 0.5}[record.winner]
+    for number, record in enumerate(result.records):
+        assert record.players == (("greedy", "random"), ("random", "greedy"))[number % 2]
+        assert record.actions[:3] == result.records[number - number % 2].actions[:3]
+        assert record.metadata["pair"] == number // 2
+        assert record.metadata["score"] == {0: 1, 1: 0, None: 0.5}[record.winner]
     assert len({record.actions[:3] for record in result.records}) > 5
-    assert result.matches[0].scores.sum() == points
     other = play_arena(match(10, seed=1), tmp_path / "other")
     assert {record.actions for record in result.records}.isdisjoint(record.actions for record in other.records)
 
@@ -152,7 +127,7 @@ def test_an_interrupted_arena_resumes_with_the_same_games(tmp_path: Path) -> Non
     folder.mkdir()
     (folder / ".arena.json.999.tmp").write_text("{")  # left by a kill while the settings were written
     with pytest.raises(KeyboardInterrupt):
-        play_arena(settings, folder, progress=interrupt_after(8))
+        play_arena(settings, folder, progress=Mock(side_effect=[None, None, KeyboardInterrupt]))
     kept = load_arena(folder)
     assert (kept.num_pairs, kept.finished) == (8, False)
     assert kept.records == whole.records[:16]
@@ -179,9 +154,6 @@ def test_a_match_stops_by_its_sequential_test_whatever_the_workers(tmp_path: Pat
     assert results_of(one).to_fields()["sprt"]["decision"] == "elo1 accepted"
 
 
-# -- Errors --------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("settings", "difference"),
     [
@@ -191,9 +163,7 @@ def test_a_match_stops_by_its_sequential_test_whatever_the_workers(tmp_path: Pat
         (settings_of(("random", "greedy"), chunk_pairs=4), "pairings is"),
     ],
 )
-def test_another_arena_in_the_folder_is_an_error_with_the_difference(
-    played: Path, settings: ArenaSettings, difference: str
-) -> None:
+def test_another_arena_in_the_folder_is_refused(played: Path, settings: ArenaSettings, difference: str) -> None:
     before = contents(played)
     with pytest.raises(ArenaFolderError, match=difference):
         play_arena(settings, played)
@@ -323,14 +293,8 @@ def test_a_terminated_worker_is_an_error() -> None:
     assert not multiprocessing.active_children()
 
 
-# -- Reports -------------------------------------------------------------------------------------------------------------
-
-
-def test_results_agree_with_the_games_and_games_are_read_unchanged(tmp_path: Path) -> None:
-    result = play_arena(match(), tmp_path)
-    again = load_arena(tmp_path)
-    assert (again.settings, again.records) == (result.settings, result.records)
-    assert results_of(again) == results_of(result)
+def test_results_agree_with_the_games(finished_arena: Path) -> None:
+    result = load_arena(finished_arena)
     fields = results_of(result).to_fields()
     first, second = fields["players"]
     assert (first["name"], second["name"], second["elo"], second["error"]) == ("greedy", "random", 0, 0)
@@ -345,17 +309,13 @@ def test_results_agree_with_the_games_and_games_are_read_unchanged(tmp_path: Pat
 
 def test_forfeits_are_counted_and_shown(finished_arena: Path) -> None:
     result = load_arena(finished_arena)
-    (match_played,) = result.matches
-    records = list(match_played.records)
-    lost = next(index for index, record in enumerate(records) if record.winner == 0 and index % 2 == 0)
-    records[lost] = records[lost].replace(reason=FORFEIT_REASONS[0])
-    summary = results_of(replace(result, matches=(replace(match_played, records=tuple(records)),)))
+    (played,) = result.matches
+    lost = next(record for record in played.records[::2] if record.winner == 0)
+    records = tuple(one.replace(reason=FORFEIT_REASONS[0]) if one is lost else one for one in played.records)
+    summary = results_of(replace(result, matches=(replace(played, records=records),)))
     assert summary.pairings[0].forfeits == (0, 1)
     assert summary.pairings_table().caption == "random has forfeited 1 games of greedy against random"
     assert results_of(result).pairings_table().caption is None
-
-
-# -- Ladders -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -402,13 +362,6 @@ def test_a_changed_checkpoint_is_not_an_anchor(tmp_path: Path) -> None:
     assert {match.names[1] for match in result.matches} == {"random", "greedy"}
 
 
-def test_a_missing_ladder_is_an_error_that_lists_the_available_ones() -> None:
-    with pytest.raises(LadderError, match=r"no ladder for vadus\(size=2\); available:") as error:
-        load_ladder("vadus(size=2)")
-    for game in shipped_ladders():
-        assert game in str(error.value)
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -422,9 +375,7 @@ def test_a_missing_ladder_is_an_error_that_lists_the_available_ones() -> None:
         lambda fields: fields["settings"].update(game_version=99),
     ],
 )
-def test_a_ladder_is_loaded_as_saved_and_another_file_is_an_error(
-    ladder: Ladder, tmp_path: Path, change: Damage
-) -> None:
+def test_a_ladder_is_loaded_as_saved_and_other_files_are_errors(ladder: Ladder, tmp_path: Path, change: Damage) -> None:
     file = tmp_path / "ladder.json"
     ladder.save(file)
     assert load_ladder(GAME, file) == ladder
@@ -444,16 +395,16 @@ def test_the_table_of_a_ladder_shows_its_ratings(ladder: Ladder) -> None:
 
 
 def test_shipped_ladders_have_the_usual_anchors_and_match_their_games() -> None:
+    with pytest.raises(LadderError, match=r"no ladder for vadus\(size=2\); available:") as error:
+        load_ladder("vadus(size=2)")
     for game, shipped in shipped_ladders().items():
+        assert game in str(error.value)
         assert shipped.ratings.anchor == "random"
         assert {"random", "greedy"} <= set(shipped.ratings.names)
         assert (shipped.ratings.covariance[shipped.ratings.names.index("random")] == 0).all()
         assert np.linalg.eigvalsh(shipped.ratings.covariance).min() > -1e-6
         assert shipped.made.command.startswith(f"stoneworks ladder make '{game}'")
         assert sum(2 * pairing.pairs for pairing in shipped.pairings) == shipped.games
-
-
-# -- Commands ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -482,26 +433,6 @@ def test_the_command_arena_plays_and_reports(run: Run, tmp_path: Path) -> None:
     out = run(*arguments)[1]
     assert "SPRT of greedy against random, elo0=0,elo1=200,alpha=0.05,beta=0.05: elo1 accepted" in out
     assert "the games are in here" in out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["arena", "random", "nobody", *OF_GAME], "unknown bot 'nobody'"),
-        (["arena", "random", "greedy", *OF_GAME, "--gauntlet", "random", "--neighbors", "1"], "cannot be combined"),
-        (["arena", "random", "greedy", *OF_GAME, "--sprt", "elo0=x"], "elo0 must be a number, got 'x'"),
-        (["arena", "random", "greedy", *OF_GAME, "--picture", "a.txt"], "got 'a.txt'"),
-        (["rate", "greedy", *OF_GAME, "--ladder", "none.json"], "none.json"),
-        (["ladder", "show", "vadus(size=2)"], "no ladder for vadus(size=2)"),
-        (["ladder", "make", GAME, "random", "greedy"], "output must be an existing folder, got 'models/ladders'"),
-    ],
-)
-def test_bad_input_is_one_line_and_exit_code_2(run: Run, tmp_path: Path, arguments: list[str], complaint: str) -> None:
-    code, out, err = run(*arguments)
-    assert (code, out) == (2, "")
-    assert complaint in err
-    assert "Traceback" not in err
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_ladder_is_made_shown_and_rated_on_by_one_command_each(run: Run, tmp_path: Path) -> None:
@@ -606,5 +537,5 @@ def test_a_second_start_in_the_folder_is_refused_until_the_first_is_killed(run: 
     (folder / "games" / ".half.jsonl.1.tmp").write_text("half")
     settings = load_arena(folder).settings
     with pytest.raises(KeyboardInterrupt):
-        play_arena(settings, folder, progress=interrupt_after(0))
+        play_arena(settings, folder, progress=Mock(side_effect=KeyboardInterrupt))
     assert not list(folder.rglob("*.tmp")), "what the killed process has left"

@@ -44,8 +44,7 @@ def inactive() -> Iterator[None]:
 
 
 def value_of(code: str) -> Any:
-    names: dict[str, Any] = {}
-    exec(code, names)
+    exec(code, names := {})
     return names["value"]
 
 

@@ -18,10 +18,9 @@ from stoneworks.envs.rules.games import small_games
 from stoneworks.training.alphazero.positions import NUM_POLICY_ENTRIES, BatchMaker, make_positions, position_dtype
 
 
-def random_policies(states: list[State], seed: int = 0, sharpness: float = 3.0) -> npt.NDArray[np.float32]:
-    rng = np.random.default_rng(seed)
+def random_policies(states: list[State], sharpness: float = 3.0) -> npt.NDArray[np.float32]:
     masks = np.array([state.legal_actions_mask() for state in states])
-    weights = masks * np.exp(sharpness * rng.normal(size=masks.shape))
+    weights = masks * np.exp(sharpness * np.random.default_rng(0).normal(size=masks.shape))
     return (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
 
 
@@ -45,12 +44,10 @@ def test_the_greatest_entries_of_a_policy_come_back(game_name: str) -> None:
     policies = random_policies(states)
     positions = positions_of(game, states, policies)
     assert positions.dtype == position_dtype(game)
-    assert positions["result"].tolist() == [0] * 30
     np.testing.assert_array_equal(positions["value"], np.linspace(-1, 1, 30, dtype=np.float32))
     for row, state in enumerate(states):
         assert State.from_record(game, positions["state"][row]) == state
         probabilities = positions["probabilities"][row]
-        assert (np.diff(probabilities) <= 0).all()
         np.testing.assert_array_equal(probabilities, np.sort(policies[row])[::-1][: len(probabilities)])
         there = probabilities > 0
         np.testing.assert_array_equal(policies[row, positions["actions"][row, there]], probabilities[there])
@@ -58,14 +55,7 @@ def test_the_greatest_entries_of_a_policy_come_back(game_name: str) -> None:
         assert (positions["actions"][row, ~there] == 0).all()
 
 
-def test_a_policy_of_few_actions_is_kept_whole_and_of_one_of_many_the_rest_is_what_is_missing() -> None:
-    game = load_game("vadus(size=3)")
-    states = random_states(game, 20, 0)
-    policies = random_policies(states)
-    positions = positions_of(game, states, policies)
-    assert positions["actions"].shape[1] == game.num_actions < NUM_POLICY_ENTRIES
-    np.testing.assert_array_equal(dense(positions["actions"], positions["probabilities"], game.num_actions), policies)
-
+def test_of_a_policy_of_many_actions_the_rest_is_what_is_missing() -> None:
     large = load_game("vadus(size=5)")
     policies = random_policies([large.new_initial_state()], sharpness=0.5)
     positions = positions_of(large, [large.new_initial_state()], policies)
@@ -73,21 +63,6 @@ def test_a_policy_of_few_actions_is_kept_whole_and_of_one_of_many_the_rest_is_wh
     left_out = np.sort(policies[0])[:-NUM_POLICY_ENTRIES].sum()
     assert left_out > 0.1
     assert 1 - positions["probabilities"].sum() == pytest.approx(left_out, abs=1e-6)
-
-
-@pytest.mark.parametrize("game_name", small_games())
-def test_without_symmetry_a_batch_is_the_positions_as_their_players_see_them(game_name: str) -> None:
-    game = load_game(game_name)
-    states = random_states(game, 12, 0)
-    positions = positions_of(game, states, random_policies(states))
-    batch = BatchMaker(game).make(positions, None)
-    for row, state in enumerate(states):
-        np.testing.assert_array_equal(batch.observations[row].numpy(), state.observation_tensor())
-        np.testing.assert_array_equal(batch.legal[row].numpy(), state.legal_actions_mask().astype(bool))
-    np.testing.assert_array_equal(batch.actions.numpy(), positions["actions"])
-    np.testing.assert_array_equal(batch.probabilities.numpy(), positions["probabilities"])
-    assert batch.legal.dtype == torch.bool
-    assert batch.actions.dtype == torch.int64
 
 
 class Always:
@@ -110,17 +85,20 @@ def test_the_image_of_a_batch_is_the_batch_of_the_image(game_name: str) -> None:
     policies = random_policies(states)
     positions = positions_of(game, states, policies)
     assert len(game.symmetries) > 1
+    kept = dense(positions["actions"], positions["probabilities"], game.num_actions)
     for number, symmetry in enumerate(game.symmetries):
         batch = maker.make(positions, Always(number))  # type: ignore[arg-type]
+        assert (batch.legal.dtype, batch.actions.dtype) == (torch.bool, torch.int64)
+        images = dense(batch.actions.numpy(), batch.probabilities.numpy(), game.num_actions)
         for row, state in enumerate(states):
             expected = symmetry.of_observation(state.observation_tensor())
             np.testing.assert_array_equal(batch.observations[row].numpy(), expected)
             mask = symmetry.of_policy(state.legal_actions_mask())
             np.testing.assert_array_equal(batch.legal[row].numpy(), mask.astype(bool))
-        kept = dense(positions["actions"], positions["probabilities"], game.num_actions)
-        images = dense(batch.actions.numpy(), batch.probabilities.numpy(), game.num_actions)
-        for row in range(len(states)):
             np.testing.assert_allclose(images[row], symmetry.of_policy(kept[row]), atol=1e-7)
+    unturned, first = maker.make(positions, None), maker.make(positions, Always(0))  # type: ignore[arg-type]
+    assert torch.equal(unturned.observations, first.observations)
+    assert torch.equal(unturned.actions, first.actions)
 
 
 def test_symmetries_are_drawn_for_each_position() -> None:
@@ -153,8 +131,6 @@ def test_the_search_has_its_share_of_the_outcomes_of_the_player_to_act(share: fl
     expected = (1 - share) * np.array([1, 0, -1]) + share * np.array([0.5, -1.0, 0.0])
     np.testing.assert_allclose(outcomes[:, 0] - outcomes[:, 2], expected, atol=1e-6)
     assert outcomes.dtype == np.float32
-    if share == 0:
-        assert outcomes.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 
 
 def test_results_are_discounted_by_the_actions_to_the_end_and_the_rest_counts_as_a_draw() -> None:

@@ -14,10 +14,10 @@ pytest.importorskip("torch")
 
 from stoneworks.envs.rules import load_game
 from stoneworks.models.checkpoint import CheckpointError
-from stoneworks.training.alphazero.config import AlphaZeroConfig, LearnerConfig, SearchConfig
 from stoneworks.training.alphazero.positions import position_dtype
 from stoneworks.training.alphazero.replay_buffer import ReplayBuffer, ReplayBuffers
 from stoneworks.training.alphazero.self_play import PlayedGame
+from tiny_runs import alphazero
 
 DTYPE = np.dtype([("number", np.int64), ("rest", np.int8, 24)])
 
@@ -61,15 +61,12 @@ def test_the_bound_in_bytes_is_the_number_of_positions_kept(tmp_path: Path) -> N
     assert (len(smallest), kept(smallest)) == (1, [2])
 
 
-@pytest.mark.parametrize("window", [1, 3, 10, 50])
-def test_the_window_is_of_the_newest(tmp_path: Path, window: int) -> None:
-    assert kept(filled(tmp_path, 8, 8), window) == list(range(16 - min(window, 10), 16))
-
-
-def test_draws_are_uniform(tmp_path: Path) -> None:
-    counts = np.bincount(filled(tmp_path, 10).sample(20_000, 10, np.random.default_rng(1))["number"])
-    assert counts.min() > 1800
-    assert counts.max() < 2200
+def test_draws_are_uniform_among_the_newest(tmp_path: Path) -> None:
+    buffer = filled(tmp_path, 8, 8)
+    for window in (1, 3, 10, 50):
+        assert kept(buffer, window) == list(range(16 - min(window, 10), 16))
+    counts = np.bincount(buffer.sample(20_000, 10, np.random.default_rng(1))["number"] - 6)
+    assert abs(counts - 2000).max() < 200
 
 
 def test_a_resumed_buffer_drops_positions_after_the_checkpoint(tmp_path: Path) -> None:
@@ -78,7 +75,12 @@ def test_a_resumed_buffer_drops_positions_after_the_checkpoint(tmp_path: Path) -
     again = opened(tmp_path, 8)
     assert again.num_added == len(again) == 8
     assert kept(again) == list(range(8))
-    assert files(tmp_path) == [0, 4, 8], "opening reads"
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    for num_added in (4, 8, 11):
+        opened(tmp_path, num_added)
+    with pytest.raises(CheckpointError):
+        opened(tmp_path, 99)
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before, "opening only reads"
     again.add(numbered(8, 10))
     assert [file.name for file in tmp_path.glob(".*")] == []
     again.add(numbered(10, 12))
@@ -90,59 +92,29 @@ def test_a_resumed_buffer_has_only_the_remaining_old_positions(tmp_path: Path) -
     """Killed at 20 with a checkpoint at 12: then 2 to 7 are gone, and they are not drawn."""
     filled(tmp_path, 4, 4, 4, 4, 4)
     assert files(tmp_path) == [8, 12, 16]
+    greater = opened(tmp_path, 20, capacity=100)
+    assert (len(greater), kept(greater)) == (12, list(range(8, 20)))
+    assert kept(opened(tmp_path, 20, capacity=4)) == [16, 17, 18, 19]
     again = opened(tmp_path, 12)
     assert len(again) == 4
     assert kept(again) == [8, 9, 10, 11]
     again.add(numbered(12, 20))
-    assert len(again) == 10
     assert kept(again) == list(range(10, 20))
 
 
-def test_a_larger_bound_keeps_existing_positions_and_a_smaller_one_the_newest(tmp_path: Path) -> None:
-    filled(tmp_path, 6, 6, 6)
-    greater = opened(tmp_path, 18, capacity=100)
-    assert (len(greater), kept(greater)) == (12, list(range(6, 18)))
-    assert kept(opened(tmp_path, 18, capacity=4)) == [14, 15, 16, 17]
-
-
-@pytest.mark.parametrize(
-    ("removed", "message"),
-    [
-        (0, None),
-        (1, "lacks the positions from 3 to 5"),
-        (2, "contains positions up to 5, but the checkpoint only up to 8"),
-    ],
-)
-def test_a_missing_file_is_an_error_unless_it_is_the_oldest(tmp_path: Path, removed: int, message: str | None) -> None:
-    filled(tmp_path, 3, 3, 3)
-    (tmp_path / f"{3 * removed:012d}.npy").unlink()
-    if message is None:
-        assert kept(opened(tmp_path, 9)) == [3, 4, 5, 6, 7, 8]
-    else:
-        with pytest.raises(CheckpointError, match=message):
-            opened(tmp_path, 9)
-        assert len(files(tmp_path)) == 2
-
-
-@pytest.mark.parametrize("content", [b"", b"no numpy file", None])
-def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path, content: bytes | None) -> None:
-    filled(tmp_path, 3, 3)
-    file = tmp_path / f"{3:012d}.npy"
-    file.write_bytes(file.read_bytes()[:-5] if content is None else content)
-    with pytest.raises(CheckpointError, match=r"000000000003\.npy is damaged"):
-        opened(tmp_path, 6)
-
-
-def test_opening_a_file_never_changes_it(tmp_path: Path) -> None:
-    """Two runs in one folder: the one that opens it with an older checkpoint must not destroy the other's positions."""
-    filled(tmp_path, 4, 4, 4)
-    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    for num_added in (4, 8, 12):
-        opened(tmp_path, num_added)
-    with pytest.raises(CheckpointError):
-        opened(tmp_path, 99)
-    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
-    assert kept(opened(tmp_path, 12)) == list(range(2, 12))
+def test_a_missing_file_is_an_error_unless_it_is_the_oldest(tmp_path: Path) -> None:
+    filled(tmp_path, 2, 3, 3, 2)
+    (tmp_path / f"{0:012d}.npy").unlink()
+    assert kept(opened(tmp_path, 10)) == list(range(2, 10))
+    (tmp_path / f"{5:012d}.npy").unlink()
+    with pytest.raises(CheckpointError, match="lacks the positions from 5 to 7"):
+        opened(tmp_path, 10)
+    (tmp_path / f"{8:012d}.npy").unlink()
+    with pytest.raises(CheckpointError, match="contains positions up to 4, but the checkpoint only up to 9"):
+        opened(tmp_path, 10)
+    with pytest.raises(CheckpointError, match="contains no positions, but the checkpoint 3"):
+        opened(tmp_path / "missing", 3)
+    assert not (tmp_path / "missing").exists()
 
 
 def save_with_checksum(file: Path, array: np.ndarray) -> None:
@@ -170,44 +142,25 @@ def test_a_file_of_other_positions_is_an_error_that_names_it(tmp_path: Path, arr
         opened(tmp_path, 3, check=refuse)
 
 
-def test_every_flipped_bit_of_a_file_is_an_error(tmp_path: Path) -> None:
+def test_every_flipped_bit_of_a_file_is_an_error_that_names_it(tmp_path: Path) -> None:
     filled(tmp_path, 3)
     (file,) = tmp_path.iterdir()
     content = file.read_bytes()
-    for place in range(len(content)):
-        file.write_bytes(content[:place] + bytes([content[place] ^ 1 << place % 8]) + content[place + 1 :])
-        with pytest.raises(CheckpointError, match="is damaged"):
+    flipped = (
+        content[:place] + bytes([content[place] ^ 1 << place % 8]) + content[place + 1 :]
+        for place in range(len(content))
+    )
+    for damaged in (b"", b"no numpy file", content[:-5], *flipped):
+        file.write_bytes(damaged)
+        with pytest.raises(CheckpointError, match=r"000000000000\.npy is damaged"):
             opened(tmp_path, 3)
 
 
-def test_opening_a_folder_that_is_missing_does_not_make_it(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="contains no positions, but the checkpoint 3"):
-        opened(tmp_path / "missing", 3)
-    assert not (tmp_path / "missing").exists()
-    opened(tmp_path / "missing", 0).add(numbered(0, 2))
-    assert kept(opened(tmp_path / "missing", 2)) == [0, 1]
-
-
-def test_a_small_share_of_a_small_window_is_at_least_the_newest_position(tmp_path: Path) -> None:
-    config = AlphaZeroConfig(
-        game="vadus(size=2)",
+def test_results_are_discounted_as_scheduled_and_a_small_share_has_the_newest_position(tmp_path: Path) -> None:
+    config = alphazero(
         games={"vadus(size=2)": 0.5, "vadus(size=3)": 0.5},
-        positions=100,
-        learner=LearnerConfig(min_window=1, window_share=0.01, batch_size=4),
-    )
-    buffers = ReplayBuffers(tmp_path, config, {})
-    positions = np.zeros(8, position_dtype(load_game("vadus(size=2)")))
-    positions["state"] = load_game("vadus(size=2)").new_initial_state().record
-    buffers.add([PlayedGame("vadus(size=2)", positions, (), 0, 0)])
-    assert len(buffers.make_batch(np.random.default_rng(0), 0.0).outcomes) == 4
-
-
-def test_results_are_discounted_as_the_schedule_says(tmp_path: Path) -> None:
-    config = AlphaZeroConfig(
-        game="vadus(size=2)",
-        positions=100,
-        search=SearchConfig(discount=((0.0, 1.0), (0.5, 1.0), (1.0, 0.8))),
-        learner=LearnerConfig(batch_size=4, search_value_share=0.0),
+        search={"discount": [[0, 1], [0.5, 1], [1, 0.8]]},
+        learner={"min_window": 1, "window_share": 0.01, "batch_size": 4, "search_value_share": 0.0},
     )
     buffers = ReplayBuffers(tmp_path, config, {})
     positions = np.zeros(8, position_dtype(load_game("vadus(size=2)")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -43,9 +44,8 @@ def test_without_ray_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "ray", None)
     monkeypatch.delitem(sys.modules, "stoneworks.cluster", raising=False)
     code, _, err = run_command("train", "vadus-5", "--folder", str(tmp_path / "run"), "--cluster", "auto")
-    assert code == 2
-    (line,) = err.splitlines()
-    assert "stoneworks[cluster]" in line
+    assert (code, err.count("\n")) == (2, 1)
+    assert "stoneworks[cluster]" in err
 
 
 @pytest.fixture
@@ -71,22 +71,18 @@ def test_an_address_without_a_cluster_is_named(tmp_path: Path, other_server: str
     pytest.importorskip("ray", reason="Ray is not installed (extra cluster)")
     with socket.create_server(("127.0.0.1", 0)) as server:
         free = f"127.0.0.1:{server.getsockname()[1]}"
-    line = error_of(tmp_path, free)
-    assert free in line
-    assert "ray start --head" in line
+    assert re.search(rf"{free}.*ray start --head", error_of(tmp_path, free))
     assert "is not a Ray cluster" in error_of(tmp_path, other_server)
-    line = error_of(tmp_path, "auto", RAY_ADDRESS="", RAY_TMPDIR=str(tmp_path))
-    assert "ray start --head" in line
+    assert "ray start --head" in error_of(tmp_path, "auto", RAY_ADDRESS="", RAY_TMPDIR=str(tmp_path))
     assert not (tmp_path / "run" / "metrics.jsonl").exists()
 
 
 @pytest.mark.parametrize(
     ("overrides", "complaint"),
     [
-        *(
-            ([f"cluster={address}"], f"HOST:PORT.*{address}")
-            for address in ("nowhere", "ray://host:10001", "host:port")
-        ),
+        (["cluster=nowhere"], "HOST:PORT.*nowhere"),
+        (["cluster=ray://host:10001"], "HOST:PORT.*ray://host:10001"),
+        (["cluster=host:port"], "HOST:PORT.*host:port"),
         (["cluster=auto", "processes=0"], "processes must be -1 or >= 1"),
     ],
 )
@@ -103,10 +99,6 @@ def test_a_file_does_not_choose_the_cluster(tmp_path: Path) -> None:
     assert load_config(str(file), trust_names=True).cluster == "10.0.0.1:6379"  # type: ignore[attr-defined]
 
 
-def folder_of(package: str) -> Path:
-    return Path(sys.modules[f"stoneworks.{package}"].__path__[0])
-
-
 @pytest.mark.parametrize("kind", ["missing", "changed"])
 def test_a_node_with_other_code_is_an_error_that_names_both(
     cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
@@ -120,13 +112,10 @@ def test_a_node_with_other_code_is_an_error_that_names_both(
         (package / "__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'stoneworks'\")")
         expected = r"cannot play with stoneworks .*No module named 'stoneworks'.*install it there"
     else:
-        import stoneworks
-
-        shutil.copytree(Path(stoneworks.__file__).parent, package)
+        shutil.copytree(sys.modules["stoneworks"].__path__[0], package)
         for name in ("envs", "models", "evaluation", "training"):
-            shutil.copytree(
-                folder_of(name), package / name, ignore=shutil.ignore_patterns("__pycache__", "checkpoints")
-            )
+            source = sys.modules[f"stoneworks.{name}"].__path__[0]
+            shutil.copytree(source, package / name, ignore=shutil.ignore_patterns("__pycache__", "checkpoints"))
         with (package / "envs" / "rules" / "hexhex" / "vadus.py").open("a") as file:
             file.write("# changed\n")
         own = digest_of_sources("envs", "models", "evaluation", "training")
