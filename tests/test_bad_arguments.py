@@ -17,6 +17,7 @@ from stoneworks.envs.rules import Batch, load_game
 from stoneworks.envs.self_play import SelfPlayVectorEnv
 from stoneworks.envs.vector import VectorEnv
 from stoneworks.evaluation import ArenaSettings, RateSettings, play_arena, rate
+from stoneworks.evaluation.match import play_match
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.search.gumbel import Gumbel
@@ -26,7 +27,7 @@ from stoneworks.web import Replay
 
 NAN = float("nan")
 GAME = load_game("vadus(size=2)")
-STATE = GAME.new_initial_state()
+STATE, BOT = GAME.new_initial_state(), MCTSBot(GAME, simulations=1)
 #: For arguments of wrong types.
 ANY: Any = {"pairings": (("greedy", 1),), "random": "x", "half": 1.5, "none": None, "name": "x", "list": [1]}
 ARENA = ArenaSettings(game="vadus(size=2)", pairings=(("random", "other"),), num_pairs=1)
@@ -63,6 +64,8 @@ ARENA = ArenaSettings(game="vadus(size=2)", pairings=(("random", "other"),), num
         (lambda: ArenaSettings(game="vadus(size=2)", pairings=ANY["list"]), "pairings.0 tuple"),
         (lambda: ArenaSettings(game="vadus(size=2)", pairings=ANY["pairings"]), "pairings.0.1 string 1"),
         (lambda: play_arena(ARENA, "arena", {"other": ANY["half"]}), "player 'other' 1.5"),
+        (lambda: play_match(GAME, BOT, BOT, num_pairs=0), "num_pairs 1 0"),
+        (lambda: play_match(GAME, BOT, BOT, num_pairs=1, opening_actions=True), "opening_actions 0 True"),
         (lambda: RateSettings(num_pairs=0), "num_pairs 1 0"),
         (lambda: RateSettings(scout_pairs=0), "scout_pairs 1 0"),
         (lambda: rate(ANY["half"], "vadus(size=5)", "rated"), "bot 1.5"),

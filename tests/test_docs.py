@@ -30,9 +30,6 @@ PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.m
 RULING_PICTURES = runpy.run_path(str(ROOT / "docs" / "ruling_pictures.py"))["RULING_PICTURES"]
 
 
-# -- Pages of games ------------------------------------------------------------------------------------------------------
-
-
 class GamePage:
     """The page of a game: its text and its tables."""
 
@@ -120,9 +117,6 @@ def test_the_formulas_of_actions_hold(name: str) -> None:
         assert eval(rows[text][0], {}, {"W": width}) == game.string_to_action(text)
 
 
-# -- All pages -----------------------------------------------------------------------------------------------------------
-
-
 #: Each block of the pages with the next one: page, line, language and content.
 BLOCKS = [
     (path.relative_to(ROOT).as_posix(), text[: block.start()].count("\n") + 2, *block.groups())
@@ -193,9 +187,6 @@ def test_links_to_files_are_valid(path: Path) -> None:
             assert (path.parent / target.split("#")[0]).exists(), target
 
 
-# -- The site ------------------------------------------------------------------------------------------------------------
-
-
 @functools.cache
 def api_pages() -> str:
     return "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "api").glob("*.md"))
@@ -246,9 +237,6 @@ def test_every_module_of_the_api_reference_exists_and_every_integration_is_there
     assert integrations <= documented_modules()
 
 
-# -- Pictures of rulings -------------------------------------------------------------------------------------------------
-
-
 def test_every_picture_of_a_ruling_is_drawn_by_the_script() -> None:
     files = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs" / "images" / "rulings").iterdir()}
     assert files == {picture.path for picture in RULING_PICTURES}
@@ -274,9 +262,6 @@ def test_a_picture_of_the_rules_is_up_to_date_in_its_place_and_true(picture: Any
     if ruling not in ("turn", "end"):
         of_ruling = re.split(r"^- \*\*\w+\.\*\* |^$", page.split(f"- **{ruling}.** ")[1], flags=re.MULTILINE)[0]
         assert picture.link in of_ruling
-
-
-# -- Commands ------------------------------------------------------------------------------------------------------------
 
 
 def commands_of_blocks() -> Iterator[str]:

@@ -1,9 +1,10 @@
-"""The commands games, play and match: output, errors for bad input, and exit codes."""
+"""The command line: output of games, play and match, and for all commands errors, missing extras, and exit codes."""
 
 from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import shlex
 import signal
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 from rich.table import Table
 
+from fresh_runs import run_python
 from processes import COMMAND, Run
 from stoneworks.cli.console import console, progress_bar
 from stoneworks.cli.main import main
@@ -24,6 +26,7 @@ from stoneworks.cli.terminal_play import TerminalGame
 from stoneworks.envs.rules import game_names, load_game
 from stoneworks.evaluation.player_rating import LEVELS, opponent_levels, shipped_ratings
 from stoneworks.evaluation.records import read_records
+from stoneworks.extras import MissingDependencyError, require_extra
 from stoneworks.models import load_bot
 
 
@@ -61,8 +64,7 @@ def test_brackets_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) ->
 def test_match_prints_a_table_and_saves_all_games(run_command: Run, tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     options = ("--game", "vadus(size=3)", "--pairs", "5", "--seed", "4", "--save", str(path))
-    code, out, err = run_command("match", "greedy", "random", *options)
-    assert code == 0
+    _, out, err = run_command("match", "greedy", "random", *options)
     records = read_records(path)
     assert len(records) == 10
     won = sum(record.winner is not None and record.players[record.winner] == "greedy" for record in records)
@@ -142,8 +144,7 @@ def test_a_game_is_played_to_its_end_and_saved(run_command: Run, tmp_path: Path)
 def test_the_bot_moves_first_where_the_person_is_player_1(run_command: Run, tmp_path: Path) -> None:
     path = tmp_path / "game.jsonl"
     options = ("--option", "pie_rule=False", "--option", "size=2", "--opponent", "random", "--seat", "1")
-    code, out, _ = run_command("play", "laido", *options, "--save", str(path), typed="quit\n")
-    assert code == 0
+    out = run_command("play", "laido", *options, "--save", str(path), typed="quit\n")[1]
     (record,) = read_records(path)
     assert (record.game, record.players) == ("laido(pie_rule=False,size=2)", ("random", "human"))
     assert len(record.actions) == 1
@@ -159,8 +160,7 @@ def test_levels_of_opponents_are_spread_by_rating(run_command: Run) -> None:
     assert (chosen[0], chosen[-1]) == (min(ratings.values()), max(ratings.values()))
     assert np.diff(chosen).min() > np.ptp(chosen) / 6
     assert opponent_levels(load_game("vadus(size=4)"), ["random", "vadus@64"]) == LEVELS | {"hard": "vadus@64"}
-    code, out, _ = run_command("play", "vadus(size=9)", "--level", "beginner", typed="quit\n")
-    assert code == 0
+    out = run_command("play", "vadus(size=9)", "--level", "beginner", typed="quit\n")[1]
     assert "beginner: random (rating 0 ± 0)\n" in out
 
 
@@ -171,10 +171,10 @@ def test_quit_and_the_end_of_input_end_the_game(run_command: Run, typed: str) ->
     assert out.endswith("The game is unfinished.\n")
 
 
-def play_typed(typed: str, *, game: str = "vadus(size=3)", seat: int = 0) -> tuple[TerminalGame, str]:
-    loaded = load_game(game)
-    opponent, adviser = load_bot("greedy", loaded, seed=1), load_bot("greedy", loaded, seed=2)
-    terminal = TerminalGame(loaded.new_initial_state(), opponent, adviser, seat)
+def play_typed(typed: str) -> tuple[TerminalGame, str]:
+    game = load_game("vadus(size=3)")
+    opponent, adviser = load_bot("greedy", game, seed=1), load_bot("greedy", game, seed=2)
+    terminal = TerminalGame(game.new_initial_state(), opponent, adviser, 0)
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as target:
         patch.setattr("sys.stdin", io.StringIO(typed))
         terminal.play()
@@ -193,13 +193,8 @@ def test_invalid_input_is_a_one_line_error_and_the_prompt_is_repeated() -> None:
     complaints = out[: out.index("greedy plays")].split("> ")[1:]
     # After the two lines and the empty one it asks again at once, without the board.
     assert [text.count("\n") for text in complaints] == [1, 0, 1, 0]
-
-
-def test_help_explains_the_rules_the_actions_and_the_commands() -> None:
-    _, out = play_typed("help\n")
-    guide = load_game("vadus")
-    for text in (*guide.guide.rules, guide.action_help, "hint", "undo", "help", "quit"):
-        assert text in out.split("> ", 1)[1]
+    shown, game = play_typed("help\n")[1].split("> ", 1)[1], load_game("vadus")
+    assert all(text in shown for text in (*game.guide.rules, game.action_help, "hint", "undo", "help", "quit"))
 
 
 def test_several_actions_of_a_turn_are_typed_on_one_line() -> None:
@@ -307,6 +302,49 @@ def test_training_says_why_it_took_more_positions_than_asked(run_command: Run, m
 
     result = TrainingResult(checkpoint=Path("checkpoint"), done=4871, seconds=9.0, per_second=500.0, finished=True)
     monkeypatch.setattr("stoneworks.training.runs.display.train", lambda *_, **__: result)
-    code, out, _ = run_command("train", "vadus-5", "--positions", "3000")
-    assert code == 0
+    out = run_command("train", "vadus-5", "--positions", "3000")[1]
     assert "a run ends with a whole iteration, whose games are finished: 1871 positions more than 3000" in out
+
+
+def test_a_missing_package_is_an_error_that_names_the_extra_and_one_of_our_own_is_not() -> None:
+    message = r"windows need no_such_package; install stoneworks\[human\]"
+    with pytest.raises(MissingDependencyError, match=message), require_extra("human", "windows"):
+        import no_such_package.part  # noqa: F401
+    with pytest.raises(ModuleNotFoundError, match="no_such_module") as caught, require_extra("train", "networks"):
+        import stoneworks.no_such_module  # noqa: F401
+    assert not isinstance(caught.value, MissingDependencyError)
+
+
+WITHOUT = """
+import contextlib, io, json, sys
+sys.modules |= dict.fromkeys(("torch", "safetensors", "tensorboard", "matplotlib", "stable_baselines3", "sb3_contrib"))
+from stoneworks.cli.main import main
+results = []
+for command in json.loads(sys.argv[1]):
+    errors = io.StringIO()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(errors):
+        try:
+            main(command)
+        except SystemExit as ended:
+            results.append((ended.code, errors.getvalue()))
+print(json.dumps(results))
+"""
+
+
+def test_commands_without_the_extra_report_it_without_a_traceback_and_others_work(tmp_path: Path) -> None:
+    need_it = [
+        ["train", "vadus-5"],
+        ["train", "vadus-5-ppo"],
+        ["match", "vadus", "random", "--game", "vadus(size=2)"],
+        ["match", "vadus@4", "random", "--game", "vadus(size=2)"],
+        ["report", "."],
+        ["arena", "random", "greedy", "--game", "vadus(size=2)", "--picture", "a.png"],
+    ]
+    classical = ["match", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "1"]
+    printed = run_python(WITHOUT, json.dumps([*need_it, classical]), cwd=tmp_path)
+    assert not any(tmp_path.iterdir()), "what is missing is found before anything is played"
+    *refused, played = json.loads(next(line for line in printed.splitlines() if line.startswith("[[")))
+    for arguments, (code, errors) in zip(need_it, refused, strict=True):
+        assert (code, errors.count("\n")) == (2, 1), arguments
+        assert "install stoneworks[train]" in errors, arguments
+    assert played[0] == 0, played

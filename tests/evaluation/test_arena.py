@@ -1,4 +1,4 @@
-"""The arena: schedules, games that depend on the settings alone, resuming, ladders, and the commands."""
+"""The arena: schedules, games that depend on the settings alone, resuming, precision, ladders, and the commands."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -22,7 +23,7 @@ import pytest
 from damage import Damage, damage
 from processes import COMMAND, Run, is_alive, needs_proc, wait_until
 from stoneworks.envs.rules import Game, State, load_game
-from stoneworks.evaluation.arena import load_arena, play_arena
+from stoneworks.evaluation.arena import ArenaResult, load_arena, play_arena, play_to_precision, uncertain_pairings
 from stoneworks.evaluation.folder import ArenaFolderError
 from stoneworks.evaluation.ladder import Ladder, LadderError, load_ladder, shipped_ladders
 from stoneworks.evaluation.player_rating import RateResult, RateSettings, rate
@@ -220,54 +221,31 @@ def test_games_that_do_not_belong_are_an_error_that_names_the_file(played: Path)
         load_arena(played)
 
 
-class AnsweringBot(Bot):
-    """Returns an action that is given, or raises an error."""
-
-    def __init__(self, answer: int | None = None) -> None:
-        self._answer = answer
-
-    def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
-        if self._answer is None:
-            raise ZeroDivisionError("the bot's own mistake")
-        return [], self._answer
+def test_a_failing_player_is_an_error_that_names_the_pairing(tmp_path: Path) -> None:
+    bot, settings = weakened(0)(load_game(GAME), 0), settings_of(("mine", "random"), num_pairs=2)
+    for answer, complaint in (({"side_effect": ZeroDivisionError("mine")}, "mine"), ({"return_value": ([], -3)}, "-3")):
+        bot.step_with_policy = Mock(**answer)  # type: ignore[method-assign]
+        with pytest.raises(ArenaPlayError, match=f"'mine' against 'random': .*{complaint}"):
+            play_arena(settings, tmp_path / complaint, {"mine": bot})
 
 
-@pytest.mark.parametrize(
-    ("bot", "complaint"), [(AnsweringBot(), "the bot's own mistake"), (AnsweringBot(-3), "BotPlayError")]
-)
-def test_a_failing_player_is_an_error_that_names_the_pairing(tmp_path: Path, bot: Bot, complaint: str) -> None:
-    with pytest.raises(ArenaPlayError, match=f"'mine' against 'random': .*{complaint}"):
-        play_arena(settings_of(("mine", "random"), num_pairs=2), tmp_path, {"mine": bot})
-
-
-class HoldingBot(WeakenedBot):
-    """Counts how many of its kind are open."""
-
-    num_open = 0
-
-    def __init__(self, game: Game, seed: int) -> None:
-        super().__init__(game, seed, 0.5)
-        HoldingBot.num_open += 1
-
-    def close(self) -> None:
-        HoldingBot.num_open -= 1
-
-
-def test_players_that_the_arena_made_are_closed_and_others_are_not(tmp_path: Path) -> None:
+def test_players_that_the_arena_made_are_closed_and_others_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, close = Mock(side_effect=weakened(0.5)), Mock()
+    monkeypatch.setattr(WeakenedBot, "close", close)
     settings = settings_of(("mine", "random"), num_pairs=6, chunk_pairs=2)
-    play_arena(settings, tmp_path / "made", {"mine": HoldingBot})
-    assert HoldingBot.num_open == 0
-    bot = HoldingBot(load_game(GAME), 0)
-    play_arena(settings, tmp_path / "given", {"mine": bot})
-    assert HoldingBot.num_open == 1
-    bot.close()
+    play_arena(settings, tmp_path / "made", {"mine": made})
+    assert close.call_count == made.call_count > 0
+    play_arena(settings, tmp_path / "given", {"mine": made(load_game(GAME), 0)})
+    assert close.call_count == made.call_count - 1
 
 
 def test_names_are_checked_before_anything_is_played_or_written(tmp_path: Path) -> None:
     for settings, players, workers, complaint in (
         (settings_of(("nobody", "random")), {}, 1, "unknown bot 'nobody'"),
         (match(), {"other": "greedy"}, 1, "player 'other' is in no pairing"),
-        (match(), {"greedy": AnsweringBot()}, 2, r"workers must be .*got 2"),
+        (match(), {"greedy": weakened(0)(load_game(GAME), 0)}, 2, r"workers must be .*got 2"),
         (match(), {}, 0, "workers must be .* got 0"),
     ):
         with pytest.raises(ValueError, match=complaint):
@@ -418,8 +396,7 @@ def run(run_command: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ru
 @pytest.mark.needs("matplotlib")
 def test_the_command_arena_plays_and_reports(run: Run, tmp_path: Path) -> None:
     arguments = ["arena", "random", "greedy", "--game", GAME, "--pairs", "12", "--workers", "1", "--picture", "a.png"]
-    code, out, _ = run(*arguments)
-    assert code == 0
+    out = run(*arguments)[1]
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     (folder,) = (tmp_path / "runs" / "arena").iterdir()
     assert folder.relative_to(tmp_path).as_posix() in out
@@ -539,3 +516,99 @@ def test_a_second_start_in_the_folder_is_refused_until_the_first_is_killed(run: 
     with pytest.raises(KeyboardInterrupt):
         play_arena(settings, folder, progress=Mock(side_effect=KeyboardInterrupt))
     assert not list(folder.rglob("*.tmp")), "what the killed process has left"
+
+
+SMALL = "vadus(size=2)"
+PLAYERS = ("random", "mcts:2", "mcts:8", "greedy")
+SETTINGS = ArenaSettings(game=SMALL, pairings=neighbors(PLAYERS, 2), num_pairs=10, chunk_pairs=5)
+
+
+@pytest.fixture(scope="module")
+def precise(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of games that were played until all errors were small enough."""
+    folder = tmp_path_factory.mktemp("precise") / "arena"
+    play_to_precision(SETTINGS, folder, max_error=45)
+    return folder
+
+
+def errors(result: ArenaResult) -> list[float]:
+    """The standard errors of the differences of adjacent players."""
+    return [result.ratings.difference(above, below)[1] for above, below in pairwise(result.ratings.order)]
+
+
+def games(result: ArenaResult) -> dict[tuple[str, str], list[tuple[str, ...]]]:
+    return {match.names: [record.actions for record in match.records] for match in result.matches}
+
+
+def test_rounds_are_played_until_all_errors_are_small_enough(precise: Path) -> None:
+    first = load_arena(precise)
+    assert max(errors(first)) > 45
+    result = play_to_precision(SETTINGS, precise, max_error=45)
+    assert max(errors(result)) <= 45
+    rounds = sorted(precise.glob("round-*"))
+    assert result.num_pairs == first.num_pairs + sum(load_arena(path).num_pairs for path in rounds)
+    before, after = games(first), games(result)
+    assert all(after[names][: len(played)] == played for names, played in before.items())
+    for names in load_arena(rounds[0]).settings.pairings:
+        above, below = sorted(names, key=first.ratings.order.index)
+        assert first.ratings.order.index(below) == first.ratings.order.index(above) + 1
+        assert first.ratings.difference(above, below)[1] > 45
+    openings = {actions[:3] for played in after.values() for actions in played}
+    assert len(openings) > len({actions[:3] for played in before.values() for actions in played})
+    assert games(play_to_precision(SETTINGS, precise, max_error=1000)) == before, "the rounds are not needed"
+
+
+def test_pairings_keep_their_order_of_names(tmp_path: Path) -> None:
+    settings = ArenaSettings(game=SMALL, pairings=(("random", "greedy"), ("mcts:8", "random")), num_pairs=10)
+    result = play_arena(settings, tmp_path)
+    strongest, middle, weakest = result.ratings.order
+    assert weakest == "random"
+    last = ("random", "greedy") if middle == "greedy" else ("mcts:8", "random")
+    assert uncertain_pairings(result, 1) == ((strongest, middle), last)
+    assert uncertain_pairings(result, 1000) == ()
+
+
+def test_the_number_of_rounds_is_limited(tmp_path: Path) -> None:
+    result = play_to_precision(SETTINGS, tmp_path, max_error=1, max_rounds=2)
+    assert sorted(path.name for path in tmp_path.glob("round-*")) == ["round-01", "round-02"]
+    assert min(errors(result)) > 1
+    assert play_to_precision(SETTINGS, tmp_path, max_error=1, max_rounds=0).num_pairs == len(SETTINGS.pairings) * 10
+
+
+def test_an_interrupted_call_continues_with_the_same_games(tmp_path: Path, precise: Path) -> None:
+    whole = play_to_precision(SETTINGS, precise, max_error=45)
+    num_chunks = len(SETTINGS.chunks)
+    for call in (3, num_chunks - 1, 3):  # in the arena, after its last chunk, and after the first chunk of round 1
+        progress = Mock(side_effect=[None] * (call - 1) + [KeyboardInterrupt])
+        with pytest.raises(KeyboardInterrupt):
+            play_to_precision(SETTINGS, tmp_path / "resumed", max_error=45, progress=progress)
+    assert len(load_arena(tmp_path / "resumed" / "round-01").records) == 10
+    resumed = play_to_precision(SETTINGS, tmp_path / "resumed", max_error=45)
+    assert games(resumed) == games(whole)
+    assert resumed.ratings.elo.tolist() == whole.ratings.elo.tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({"max_error": 0}, "max_error must be .* got 0"),
+        ({"max_error": float("nan")}, "max_error must be .* got nan"),
+        ({"max_error": 40, "max_rounds": -1}, "max_rounds must be an integer >= 0, got -1"),
+        ({"max_error": 40, "settings": SETTINGS.replace(pairings=(PLAYERS[:2],), sprt=Sprt())}, "sprt must be None"),
+        ({"max_error": 40, "players": {"nobody": "random"}}, "'nobody'"),
+    ],
+)
+def test_invalid_arguments_write_nothing(tmp_path: Path, arguments: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        play_to_precision(**{"settings": SETTINGS, "folder": tmp_path / "new", **arguments})
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_ladder_can_be_made_to_a_precision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_command: Run) -> None:
+    monkeypatch.chdir(tmp_path)
+    making = ["ladder", "make", SMALL, *PLAYERS, "--pairs", "10", "--output", ".", "--workers", "1"]
+    assert run_command(*making, "--max-error", "45")[0] == 0
+    ladder = load_ladder(SMALL, "vadus-size-2.json")
+    assert ladder.made.command.endswith(" --max-error 45.0 --max-rounds 10")
+    assert all(player.over_next and player.over_next.standard_error <= 45 for player in ladder.players[:-1])
+    assert sum(pairing.pairs for pairing in ladder.pairings) * 2 == ladder.games > 2 * 10 * 6

@@ -93,9 +93,7 @@ def test_seats_are_those_of_the_players_also_after_a_swap() -> None:
 
     game = "laido(size=3)"
     result = play_match(game, SwappingBot(0), SwappingBot(0), num_pairs=3, opening_actions=1, seed=0)
-    for record in result.records:
-        assert record.actions[1] == "swap"
-        record.replay()
+    assert {record.actions[1] for record in result.records} == {"swap"}
     assert [row.sum() for row in result.scores] == [1, 1, 1]
 
 
@@ -145,14 +143,6 @@ def test_openings_are_uniform_among_the_first_actions() -> None:
 def test_an_illegal_answer_is_an_error_that_names_the_bot(answer: list[float], complaint: str) -> None:
     with pytest.raises(BotPlayError, match=complaint):
         play_match("vadus(size=2)", AnsweringBot(answer), NthBot(0), num_pairs=2, opening_actions=0, seed=0)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("num_pairs", 0), ("num_pairs", 1.5), ("opening_actions", -1), ("opening_actions", True)]
-)
-def test_a_number_that_is_not_allowed_is_an_error_that_names_it(name: str, value: object) -> None:
-    with pytest.raises(ValueError, match=f"{name} must be an integer .*got {value!r}"):
-        play_match("vadus(size=2)", NthBot(0), NthBot(0), **{"num_pairs": 1, name: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

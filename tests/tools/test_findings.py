@@ -15,7 +15,6 @@ from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import Batch, load_game
 from tools import findings as module, game_figures
 from tools.findings import opening_heat, play_and_summarize, section
-from tools.game_figures import BEGIN, END, figures, main
 
 SMALL = {
     "vadus": "vadus(size=3)",
@@ -83,7 +82,7 @@ def test_figures_of_a_game_that_is_known(monkeypatch: pytest.MonkeyPatch) -> Non
     def stone_and_passes(batch: Batch, rows: object, step: int) -> object:
         return [game.string_to_action("b2") if step == 0 else passing] * 3
 
-    actions, turns, choices, tree, draws, first = figures(game, 3, 0, stone_and_passes)
+    actions, turns, choices, tree, draws, first = game_figures.figures(game, 3, 0, stone_and_passes)
     assert (actions, turns) == ("3", "3")
     assert choices == "7"  # (8 + 7 + 7) / 3
     assert tree == "10^3"  # log10(8 * 7 * 7) = 2.6
@@ -94,9 +93,9 @@ def test_figures_of_a_game_that_is_known(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_table_is_written_into_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(game_figures, "GAMES", ("vadus(size=2)",))
     page = tmp_path / "games.md"
-    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
-    main(page, random_games=4, agent_games=2, sampled_actions=2, seed=0)
+    page.write_text(f"before\n{game_figures.BEGIN}\nold\n{game_figures.END}\nafter\n")
+    game_figures.main(page, random_games=4, agent_games=2, sampled_actions=2, seed=0)
     text = page.read_text()
     assert "old" not in text
     assert text.count("| `vadus(size=2)` |") == 2
-    assert text.endswith(f"{END}\nafter\n")
+    assert text.endswith(f"{game_figures.END}\nafter\n")

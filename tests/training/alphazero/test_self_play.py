@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from typing import Any
 
@@ -14,7 +15,6 @@ from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.evaluation.match import random_opening
 from stoneworks.models import load_bot
-from stoneworks.models.bots.greedy_bot import GreedyBot
 from stoneworks.models.evaluations import has_evaluation
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.mixed_self_play import MixedSelfPlay
@@ -32,10 +32,7 @@ def tiny(game: str, search: dict[str, Any] | None = None, self_play: dict[str, A
 
 def replayed(game: Game, played: PlayedGame) -> list[State]:
     """All positions of a game, from the start on; every action is legal."""
-    states = [game.new_initial_state()]
-    for action in played.actions:
-        states.append(states[-1].child(action))
-    return states
+    return list(itertools.accumulate(played.actions, State.child, initial=game.new_initial_state()))
 
 
 @pytest.mark.parametrize("game_name", small_games())
@@ -146,7 +143,7 @@ def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_lat
     game = load_game("vadus(size=3)")
     config = tiny(str(game), {"policy": "puct", "simulations": 30}, {"num_games": 200, "sampled_actions": 2})
     self_play = SelfPlay(game, Values(game), config, np.random.SeedSequence(0))
-    agreed, most = [], []
+    agreed = []
     for _ in range(4):
         self_play.step()
         last = [  # of each game but those that have just begun
@@ -157,19 +154,15 @@ def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_lat
         agreed.append(np.mean([action == kept[0] for action, kept, _ in last]))
         shares = [(chances[kept.index(action)], chances[0]) for action, kept, chances in last]
         assert all(share > 0 for share, _ in shares)
-        most.append(all(share == greatest for share, greatest in shares))
     # Of equally many visits the first taken is played, which need not be the first that is stored.
     assert max(agreed[:2]) < 0.6
-    assert most[-1]
+    assert all(share == greatest for share, greatest in shares)
 
 
 def lengths_of_games(self_play: MixedSelfPlay, num_steps: int) -> Counter[str]:
     """Return the number of positions of finished games by game string."""
-    lengths: Counter[str] = Counter()
-    for _ in range(num_steps):
-        for one in self_play.step()[0]:
-            lengths[one.game] += len(one.positions)
-    return lengths
+    finished = [one for _ in range(num_steps) for one in self_play.step()[0]]
+    return Counter(one.game for one in finished for _ in one.positions)
 
 
 def test_simulations_discount_and_shares_of_games_follow_their_schedules() -> None:
@@ -205,7 +198,6 @@ def test_the_teacher_prefers_what_the_greedy_bot_prefers(name: str) -> None:
     states = [random_opening(game, int(rng.integers(1, 6)), rng) for _ in range(10)]
     result = Teacher(game, 0).run(np.array([state.record for state in states], game.state_dtype))
     greedy = load_bot("greedy", game, 1)
-    assert isinstance(greedy, GreedyBot)
     for row, state in enumerate(states):
         preferred = {action for action, share in greedy.step_with_policy(state)[0] if share > 0}
         assert set(np.flatnonzero(result.policies[row])) == preferred

@@ -129,19 +129,16 @@ def test_an_actor_that_raises_is_restarted_a_few_times(source: Source) -> None:
     assert messages == []
 
 
-def test_self_play_pauses_when_the_queue_is_full(source: Source) -> None:
-    started = source()
+def test_self_play_of_fewer_actors_pauses_when_the_queue_is_full(cluster: LocalCluster, source: Source) -> None:
+    cluster.add()
+    started = source(processes=1)
+    assert started.status().actors == 1
     assert wait_until(lambda: started.status().outstanding_batches == 0)
     queued = started.status().queued_positions
     assert queued >= 60
     time.sleep(1)
     assert started.status().queued_positions == queued
     started.collect(queued + 1, threading.Event())
-
-
-def test_processes_limits_the_actors(cluster: LocalCluster, source: Source) -> None:
-    cluster.add()
-    assert source(processes=1).status().actors == 1
 
 
 LEARNER = """

@@ -28,9 +28,10 @@ import stoneworks
 from counting import Matches, config
 from processes import wait_for_the_next_second
 from stoneworks.evaluation.records import read_records
+from stoneworks.locks import InUseError, lock_folder
 from stoneworks.models import UnknownBotError
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
-from stoneworks.training.runs.algorithms import ALGORITHMS, ConfigError
+from stoneworks.training.runs.algorithms import ALGORITHMS, ConfigError, algorithm_names
 from stoneworks.training.runs.config_files import dump_config
 from stoneworks.training.runs.display import stop_on_signals
 from stoneworks.training.runs.run import TrainingStatus, train_run
@@ -238,6 +239,8 @@ def test_a_checkpoint_that_cannot_be_continued_is_refused(folder: Path) -> None:
     (folder / "checkpoint" / "training.safetensors").unlink()
     with pytest.raises(CheckpointError, match=r"training\.safetensors is missing"):
         train_run(config(steps=9), folder, resume=True)
+    with lock_folder(folder), pytest.raises(InUseError, match=f"in use by process {os.getpid()}"):
+        train_run(config(steps=9), folder, resume=True)
 
 
 def test_a_run_that_cannot_begin_writes_nothing(tmp_path: Path) -> None:
@@ -301,6 +304,7 @@ def test_train_shows_the_progress_and_writes_the_report(tmp_path: Path) -> None:
     for text in ("after 4 steps: vadus(size=2): policy scores", "4/4 steps", "half 2.0"):
         assert text in output.getvalue()
     assert "| steps | 4 of 4 |" in (tmp_path / "run" / "report.md").read_text()
+    assert "counting" in algorithm_names()
     with pytest.raises(ConfigError, match="steps must be >= 1, got 0"):
         stoneworks.train(str(tmp_path / "counting.yaml"), tmp_path / "other", steps=0)
     with pytest.raises(ConfigError, match="unknown key stepz"):
