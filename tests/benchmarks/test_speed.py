@@ -30,7 +30,6 @@ def test_ratios_are_taken_round_by_round():
     one = Workload("one", prepare=no_work, rates_per_second=[10.0, 20.0, 90.0])
     other = Workload("other", prepare=no_work, rates_per_second=[5.0, 5.0, 30.0])
     assert ratio(one, other) == Spread(median=3.0, minimum=2.0, maximum=4.0)
-    assert Spread.of([3.0, 1.0, 10.0]) == Spread(median=3.0, minimum=1.0, maximum=10.0)
     assert Workload("one", prepare=no_work, requires=("json", "no_such_module")).missing() == ["no_such_module"]
 
 

@@ -296,16 +296,6 @@ def test_machine_errors_are_one_line_and_bugs_are_not(run_command: Run, monkeypa
         main(["train", "vadus-5"])
 
 
-@pytest.mark.needs("torch")
-def test_training_says_why_it_took_more_positions_than_asked(run_command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from stoneworks.training.runs.run import TrainingResult
-
-    result = TrainingResult(checkpoint=Path("checkpoint"), done=4871, seconds=9.0, per_second=500.0, finished=True)
-    monkeypatch.setattr("stoneworks.training.runs.display.train", lambda *_, **__: result)
-    out = run_command("train", "vadus-5", "--positions", "3000")[1]
-    assert "a run ends with a whole iteration, whose games are finished: 1871 positions more than 3000" in out
-
-
 def test_a_missing_package_is_an_error_that_names_the_extra_and_one_of_our_own_is_not() -> None:
     message = r"windows need no_such_package; install stoneworks\[human\]"
     with pytest.raises(MissingDependencyError, match=message), require_extra("human", "windows"):

@@ -532,7 +532,6 @@ def precise(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def errors(result: ArenaResult) -> list[float]:
-    """The standard errors of the differences of adjacent players."""
     return [result.ratings.difference(above, below)[1] for above, below in pairwise(result.ratings.order)]
 
 

@@ -1,14 +1,9 @@
 """Robustness tests: damaged records and files, bad arguments, kills, full disks, a million steps.
 
 ``python tests/hostile/attack.py`` runs all of it, ``--short`` a small part, ``--only NAME --size N`` one attack of another
-size. Each attack runs in a process of its own, so that a crash is counted and does not end the rest. It prints for each how
-many attempts were
-
-- refused with a typed error,
-- accepted as valid: what arrived is something that stoneworks could have written, and it works,
-- accepted silently: it is not, and nothing was said,
-- crashed: an exception of another type, or the end of the process.
-
+size. Each attack runs in a process of its own, so that a crash is counted and does not end the rest. It prints how many
+attempts were refused with a typed error, accepted as valid (stoneworks could have written what arrived, and it works),
+accepted silently (it could not, and nothing was said), or crashed: an exception of another type, or the end of the process.
 The exit status is 1 if one of the last two is not 0.
 """
 
