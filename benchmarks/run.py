@@ -12,17 +12,16 @@ import itertools
 import os
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from benchmarks.learners import LEARNERS, Clock, Learner, load_learner
+from benchmarks.learners import LEARNERS, Learner, load_learner
 from benchmarks.protocol import BUDGETS, NUM_SEEDS, POINTS, SIMULATIONS, TASKS, Games, Hardware, Point, Rating, Result
+from benchmarks.timed_training import NEW, TimedTraining, TrainingState, read_state
 from stoneworks.cli.main import run
-from stoneworks.documents import Document
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation import Ladder, RateSettings, rate
 from stoneworks.locks import InUseError, lock_folder
@@ -30,31 +29,8 @@ from stoneworks.models.checkpoint import library_versions
 from stoneworks.models.machine import processor_name
 from stoneworks.training.runs.hardware import torch_threads
 
-STATE_FILE = "state.json"
-
 app = typer.Typer(add_completion=False)
 console = Console(stderr=True)
-
-
-class State(Document):
-    """Where the training of a run stands, as saved with the learner.
-
-    Attributes:
-        saved: whether saving is complete; if not, the run begins again.
-        player: name of the player, which has not been rated yet if the curve has fewer points than ``points``.
-        points: number of pauses so far.
-    """
-
-    saved: bool
-    player: str
-    points: int
-    steps: int
-    simulations: int
-    processor_seconds: float
-    wall_seconds: float
-
-
-NEW = State(saved=True, player="", points=0, steps=0, simulations=0, processor_seconds=0.0, wall_seconds=0.0)
 
 
 class BenchmarkRun:
@@ -105,54 +81,20 @@ class BenchmarkRun:
                 shutil.rmtree(part, ignore_errors=True)
 
     def _train(self, training: Path, games: Path) -> None:
-        state = State.from_file(training / STATE_FILE) if (training / STATE_FILE).exists() else NEW
-        if not state.saved or not self.path.exists() or not state.points:
+        if not self.path.exists() or read_state(training) == NEW:
             shutil.rmtree(training, ignore_errors=True)
             shutil.rmtree(games, ignore_errors=True)
-            state = NEW
             self.result = self.result.replace(curve=())
-        self._warm_up()
-        training.mkdir(parents=True, exist_ok=True)
-        clock = Clock(self.result.budget, state.processor_seconds, state.wall_seconds)
-        learner = self._learner_class(self._game, self.result.seed, training, clock)
-        if not state.points:
-            self.result = self.result.replace(configuration=dict(learner.configuration))
+        run = TimedTraining(self._learner_class, self._game, self.result.seed, self.result.budget, training)
+        if run.state == NEW:
+            self.result = self.result.replace(configuration=dict(run.learner.configuration))
             self.result.save(self.path)
         while not self.finished:
-            if state.points == len(self.result.curve):
-                state = self._next_state(learner, state, training / STATE_FILE)
-            self._rate(learner, state, games / str(state.points))
+            if run.state.points == len(self.result.curve):
+                run.advance(POINTS[run.state.points] * self.result.budget)
+            self._rate(run.learner, run.state, games / str(run.state.points))
 
-    def _warm_up(self) -> None:
-        """Train another learner for an iteration as at the start and one as at the end, which compiles or loads the kernels."""
-        with tempfile.TemporaryDirectory() as folder:
-            clock = Clock(budget=1.0)
-            learner = self._learner_class(self._game, self.result.seed, Path(folder), clock)
-            for clock.processor_seconds in (0.0, 1.0):
-                clock.due_at = 0.0
-                learner.train()
-
-    def _next_state(self, learner: Learner, state: State, file: Path) -> State:
-        """Train up to the next pause, save, and return the new state."""
-        clock, steps, simulations = learner.clock, learner.steps, learner.simulations
-        clock.due_at = POINTS[state.points] * self.result.budget
-        clock.start()
-        learner.train()
-        clock.stop()
-        state = state.replace(
-            saved=False,
-            points=state.points + 1,
-            steps=state.steps + learner.steps - steps,
-            simulations=state.simulations + learner.simulations - simulations,
-            processor_seconds=clock.processor_seconds,
-            wall_seconds=clock.wall_seconds,
-        )
-        state.save(file)
-        state = state.replace(player=learner.save(), saved=True)
-        state.save(file)
-        return state
-
-    def _rate(self, learner: Learner, state: State, folder: Path) -> None:
+    def _rate(self, learner: Learner, state: TrainingState, folder: Path) -> None:
         """Rate the player of a pause and add the point to the file."""
         players = {"policy": state.player, "search": f"{state.player}@{SIMULATIONS}" if learner.searches else None}
         seed = len(POINTS) * self.result.seed + state.points

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from pydantic import ConfigDict, Field
 
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, load_game
+from stoneworks.evaluation.accuracy.measure import measure_accuracy
+from stoneworks.evaluation.accuracy.sample import shipped_samples
 from stoneworks.evaluation.arena import ArenaResult, play_arena
 from stoneworks.evaluation.folder import checkpoint_hashes, folder_name
 from stoneworks.evaluation.ladder import shipped_ladders
@@ -120,8 +122,20 @@ def play_final_matches(
         "weights_sha256": hashlib.sha256((checkpoint.folder / WEIGHTS_FILE).read_bytes()).hexdigest(),
         **own,
         "other_games": of_others,
+        "accuracy": list(_accuracies(checkpoint, matches.simulations)),
         **circumstances,
     }
+
+
+def _accuracies(checkpoint: Checkpoint, simulations: int) -> Iterator[dict[str, Any]]:
+    """Yield how often the policy and the search keep the exact result, on each stored sample of the game."""
+    for sample in shipped_samples(checkpoint.game.name):
+        game = load_game(sample.game)
+        for search in ("", f"@{simulations}"):
+            bot = load_bot(f"{checkpoint.folder}{search}", game, seed=0)
+            share, interval, number = measure_accuracy(bot, game, sample).share()
+            row = {"player": f"policy{search}", "share": share, "interval": list(interval), "positions": number}
+            yield {"game": sample.game, "last_actions": sample.last_actions, **row}
 
 
 def _date_of_games(folder: Path) -> datetime.date:

@@ -62,6 +62,10 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
         yield f"### On {other['game']}\n"
         yield match_results_table(other["matches"])
         yield from _ratings(other["ratings"])
+    if accuracy := final_matches.get("accuracy"):
+        yield "## Beside perfect play\n"
+        yield "Share of solved positions in which it keeps the exact result (`stoneworks accuracy`), with 95 % intervals.\n"
+        yield _accuracy_table(accuracy)
     if training["match_results"]:
         yield "## Training progress\n"
         yield "Scores in matches during training, with 95 % Wilson intervals; these had fewer games.\n"
@@ -93,6 +97,18 @@ def _ratings(ratings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             f"Elo ratings from these games on the ladder of the game ({ratings[0]['anchor']} = 0; standard errors include those "
             f"of the ladder): {shown}.\n"
         )
+
+
+def _accuracy_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    players = list(dict.fromkeys(row["player"] for row in rows))
+    cells: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in rows:
+        part = f"last {row['last_actions']} actions" if row["last_actions"] else "whole games"
+        board = f"`{row['game']}`", part, str(row["positions"])
+        cells.setdefault(board, {})[row["player"]] = f"{percent(row['share'])} ({percent(*row['interval'])})"
+    lines = [f"| {' | '.join(['board', 'from', 'positions', *players])} |", f"|{'---|' * (3 + len(players))}"]
+    lines += [f"| {' | '.join([*board, *(shares[player] for player in players)])} |" for board, shares in cells.items()]
+    return "\n".join(lines) + "\n"
 
 
 def _curve(match_results: Sequence[Mapping[str, Any]], unit: str) -> str:

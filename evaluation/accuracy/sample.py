@@ -13,7 +13,7 @@ from pydantic import Field
 
 from stoneworks.checks import check_integer
 from stoneworks.documents import Document, DocumentError, Tuple
-from stoneworks.envs.rules import Game, State
+from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.evaluation.folder import file_stem
 from stoneworks.models.bots.loading import load_bot
 from stoneworks.models.solver import Solver, UnsolvedError
@@ -70,6 +70,14 @@ def load_sample(game: Game, path: str | os.PathLike[str] | None = None) -> Sampl
             f"the sample is of {sample.game} version {sample.version}, expected {game} version {game.version}"
         )
     return sample
+
+
+def shipped_samples(game_name: str) -> list[Sample]:
+    """Return the stored samples of all boards of a game, by the number of their cells."""
+    samples = [
+        sample for sample in Sample.shipped("stoneworks.evaluation.samples") if load_game(sample.game).name == game_name
+    ]
+    return sorted(samples, key=lambda sample: load_game(sample.game).num_actions)
 
 
 def make_sample(

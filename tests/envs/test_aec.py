@@ -9,36 +9,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gymnasium.error import ResetNeeded
 from pettingzoo.test import api_test, render_test, seed_test
 
-from game_play import COPIES
 from stoneworks import envs
-from stoneworks.envs.rules import IllegalActionError, game_names, load_game
-from stoneworks.envs.rules.games import game_entry, small_games
+from stoneworks.envs.rules import game_names, load_game
+from stoneworks.envs.rules.games import small_games
 
 SMALL_GAMES = {game.partition("(")[0]: load_game(game).options for game in small_games()}
 
 
 def make(name, **arguments):
     return getattr(envs, f"{name}_v{load_game(name).version}").env(**{**SMALL_GAMES[name], **arguments})
-
-
-def play_at_random(env, seed, max_steps=10**9):
-    """Play until the end or for so many steps; return the agents' summed rewards as ``last()`` tells them."""
-    rng = np.random.default_rng(seed)
-    totals = dict.fromkeys(env.possible_agents, 0.0)
-    for _, agent in zip(range(max_steps), env.agent_iter(), strict=False):
-        observation, reward, termination, truncation, _ = env.last()
-        totals[agent] += reward
-        over = termination or truncation
-        env.step(None if over else rng.choice(np.flatnonzero(observation["action_mask"])))
-    return totals
-
-
-def snapshot(env):
-    flags = (env.rewards, env._cumulative_rewards, env.terminations, env.truncations, env.infos)
-    return env.game_state, env.agents.copy(), env.agent_selection, copy.deepcopy(flags)
 
 
 @pytest.mark.parametrize("name", game_names())
@@ -81,106 +62,6 @@ def test_spaces_are_the_same_objects_each_time_and_equal_for_both_agents(name):
     assert str(env) == f"{name}_v0" == env.metadata["name"]
 
 
-@pytest.mark.parametrize(("layout", "axes"), [("CHW", (0, 1, 2)), ("HWC", (1, 2, 0))])
-def test_layouts_hold_the_same_planes(layout, axes):
-    env = make("vadus", observation={"layout": layout, "dtype": "uint8"})
-    env.reset()
-    play_at_random(env, 0, max_steps=9)
-    observation = env.observe("player_1")["observation"]
-    expected = env.game_state.observation_tensor(1)
-    assert observation.dtype == np.uint8
-    np.testing.assert_array_equal(observation, expected.transpose(axes))
-    flat = make("vadus", observation={"layout": "flat"})
-    flat.reset()
-    play_at_random(flat, 0, max_steps=9)
-    np.testing.assert_array_equal(flat.observe("player_1")["observation"], expected.ravel())
-
-
-@pytest.mark.parametrize("name", game_names())
-def test_rewards_reach_the_right_agents_once_and_sum_to_zero(name):
-    """In truncated games of Trugo (R9) too."""
-    winners, truncated = set(), False
-    samples = [*game_entry(name).samples, *["trugo(max_turns=7,radius=3,tiles=9)"] * (name == "trugo")]
-    for seed in range(12):
-        env = make(name, **load_game(samples[seed % len(samples)]).options)
-        env.reset()
-        rng = np.random.default_rng(seed)
-        state = env.game.new_initial_state()
-        while not state.is_terminal():
-            action = int(rng.choice(state.legal_actions()))
-            state.apply_action(action)
-            env.step(action)
-        totals = dict.fromkeys(env.possible_agents, 0.0)
-        for agent in env.agent_iter():
-            _, reward, termination, truncation, _ = env.last()
-            assert (termination, truncation) == (not state.is_truncated(), state.is_truncated())
-            totals[agent] += reward
-            env.step(None)
-        assert list(totals.values()) == state.returns()
-        assert env.agents == []
-        winners.add(state.outcome().winner)
-        truncated |= state.is_truncated()
-    assert {0, 1} <= winners
-    assert truncated == (name == "trugo")
-
-
-@pytest.mark.parametrize("name", game_names())
-def test_an_illegal_action_loses_and_the_result_is_zero_sum(name):
-    env = make(name)
-    env.reset()
-    state = env.game.new_initial_state()
-    action = next(action for action in state.legal_actions() if not state.child(action).legal_actions_mask()[action])
-    assert state.child(action).current_player() == 1, "the opponent plays it again, which is illegal"
-    env.step(action)
-    env.step(action)
-    assert env.rewards == {"player_0": 1.0, "player_1": -1.0}
-    assert env.terminations == {"player_0": True, "player_1": True}
-    assert env.truncations == {"player_0": False, "player_1": False}
-    assert env.infos == {"player_0": {}, "player_1": {}}
-    seen = {}
-    for agent in env.agent_iter():
-        observation, reward, *_ = env.last()
-        assert not observation["action_mask"].any()
-        seen[agent] = reward
-        env.step(None)
-    assert seen == {"player_0": 1.0, "player_1": -1.0}
-
-
-@pytest.mark.parametrize("illegal_action", ["lose", "raise"])
-@pytest.mark.parametrize("action", [-1, 10**6, 2.5, "d4"])
-def test_an_invalid_action_always_raises_and_changes_nothing(illegal_action, action):
-    env = make("vadus", size=4, illegal_action=illegal_action)
-    env.reset()
-    before = snapshot(env)
-    with pytest.raises(IllegalActionError, match=str(action)):
-        env.step(action)
-    assert snapshot(env) == before
-
-
-@pytest.mark.parametrize("name", ["vadus", "laido"])
-@pytest.mark.parametrize("copied", COPIES)
-@pytest.mark.parametrize("steps", [0, 11, 10**9])
-def test_copies_are_equal_and_independent_at_any_time(name, copied, steps):
-    env = make(name)
-    env.reset()
-    play_at_random(env, 1, max_steps=steps)
-    twin = copied(env)
-    assert snapshot(twin) == snapshot(env)
-    before = env.game_state
-    if env.agents:
-        assert play_at_random(twin, 2) in (
-            {"player_0": 1, "player_1": -1},
-            {"player_0": -1, "player_1": 1},
-            {"player_0": 0, "player_1": 0},
-        )
-        assert env.game_state == before
-        assert twin.game_state != before
-        copy_of_moves = make(name)
-        copy_of_moves.reset()
-        play_at_random(copy_of_moves, 1, max_steps=steps)
-        assert play_at_random(copy_of_moves, 2) == play_at_random(env, 2)
-
-
 def test_a_copy_of_an_environment_that_shows_a_window_opens_its_own(monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     monkeypatch.setattr("stoneworks.envs.rendering.FRAMES_PER_SECOND", 0)
@@ -217,22 +98,6 @@ def test_rendering_without_a_mode_warns():
     env.reset()
     with pytest.warns(UserWarning, match="render_mode"):
         assert env.render() is None
-
-
-def test_calls_out_of_order_are_errors_with_a_remedy():
-    env = make("vadus", size=4)
-    for call in (lambda: env.step(0), lambda: env.observe("player_0"), env.state, env.render, lambda: env.game_state):
-        with pytest.raises(ResetNeeded, match="reset"):
-            call()
-    env.reset()
-    play_at_random(env, 0)
-    with pytest.raises(ResetNeeded, match="reset"):
-        env.step(0)
-    env.reset(seed=3, options={"options": 1})
-    env.step(24)
-    env.step(24)
-    with pytest.raises(ValueError, match="None"):
-        env.step(0)
 
 
 def test_env_and_raw_env_make_the_same():

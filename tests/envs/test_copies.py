@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 
-from game_play import COPIES
+from game_play import COPIES, scattered_action
 from stoneworks.envs.rules import NO_ACTION, IllegalActionError, RecordError, State
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.envs.vector import VectorEnv
@@ -20,58 +22,78 @@ def first_legal(masks: np.ndarray) -> np.ndarray:
     return masks.argmax(axis=-1)
 
 
+VECTORS = [
+    partial(VectorEnv, 4, "vadus(size=3)", opponent=opponent, num_threads=2)
+    for opponent in ("random", "mcts:3", {"random": 1, "greedy": 1})
+]
+
+
 @pytest.mark.parametrize("make_copy", COPIES, ids=["deepcopy", "pickle"])
-@pytest.mark.parametrize("opponent", ["random", "mcts:3", {"random": 1, "greedy": 1}], ids=str)
-def test_a_copy_of_a_vector_environment_continues_identically_and_independently(
-    opponent: Any, make_copy: Callable[[VectorEnv], VectorEnv]
+@pytest.mark.parametrize(
+    ("make", "num_steps"), [(partial(SingleAgentEnv, "taugo(size=3)"), 4), *((make, 12) for make in VECTORS)]
+)
+def test_a_copy_continues_identically_and_independently(
+    make: Callable[[], Any], num_steps: int, make_copy: Callable[[Any], Any]
 ) -> None:
-    env = VectorEnv(4, "vadus(size=3)", opponent=opponent, num_threads=2)
+    env = make()
     env.reset(seed=1)
     env.step(first_legal(env.action_masks()))
     twin = make_copy(env)
-    before = env.observations().copy()
-    steps = [twin.step(first_legal(twin.action_masks()))[:4] for _ in range(12)]
-    assert (env.observations() == before).all(), "the copy is independent"
+    before = env.action_masks()
+    steps = [twin.step(first_legal(twin.action_masks()))[:4] for _ in range(num_steps)]
+    assert (env.action_masks() == before).all()
     for expected in steps:
         for one, other in zip(env.step(first_legal(env.action_masks()))[:4], expected, strict=True):
             np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("make_copy", COPIES, ids=["deepcopy", "pickle"])
-def test_a_copy_of_a_single_environment_continues_identically(
-    make_copy: Callable[[SingleAgentEnv], SingleAgentEnv],
-) -> None:
-    env = SingleAgentEnv("taugo(size=3)", opponent="random")
-    env.reset(seed=2)
-    twin = make_copy(env)
-    while env.action_masks().any():
-        action = int(first_legal(env.action_masks()))
-        np.testing.assert_array_equal(env.step(action)[0], twin.step(action)[0])
+@pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP"])
+def test_saved_games_continue_like_the_originals_those_awaiting_reset_too(mode: str) -> None:
+    def make() -> VectorEnv:
+        env = VectorEnv(6, "vadus", size=3, seat="alternate", autoreset_mode=mode)
+        players = {"one": scattered_action, "two": lambda state: state.legal_actions()[0]}
+        env.set_opponents({"one": 1, "two": 1}, players)
+        return env
+
+    env, other = make(), make()
+    env.reset(seed=1)
+    for _ in range(7):
+        env.step(first_legal(env.action_masks()))
+    actions = first_legal(env.action_masks())
+    actions[1] = env.action_masks()[1].argmin()
+    assert env.step(actions)[2][1], "it is illegal"
+    saved = env.save_games()
+    other.restore_games(saved)
+    with pytest.raises(ValueError, match="shape"):
+        VectorEnv(3, "vadus(size=3)").restore_games(saved)
+    with pytest.raises(ValueError, match=r"opponent of a saved game must be .*got 'one'|got 'two'"):
+        VectorEnv(6, "vadus(size=3)", opponent="greedy").restore_games(saved)
+    env.np_random, other.np_random = np.random.default_rng(2), np.random.default_rng(2)
+    for _ in range(40):
+        assert other.opponent_names == env.opponent_names
+        np.testing.assert_array_equal(env.observations(), other.observations())
+        actions = first_legal(env.action_masks())
+        for one, two in zip(env.step(actions)[:4], other.step(actions)[:4], strict=True):
+            np.testing.assert_array_equal(one, two)
 
 
-class FailingOnce:
-    """An opponent that raises an error on its second action, and plays on after that."""
+def failing_once() -> Callable[[State], int]:
+    """Return an opponent that raises an error on its second action, and plays on after that."""
+    asked: list[State] = []
 
-    name = "failing once"
-
-    def __init__(self) -> None:
-        self.num_asked = 0
-
-    def step(self, state: State) -> int:
-        self.num_asked += 1
-        if self.num_asked == 2:
+    def choose(state: State) -> int:
+        asked.append(state)
+        if len(asked) == 2:
             raise RuntimeError("out of order")
         return state.legal_actions()[0]
 
-    def restart(self) -> None:
-        pass
+    return choose
 
 
 def test_after_an_opponents_error_the_learner_cannot_act_for_it() -> None:
-    opponents = {"opponent": FailingOnce(), "seat": 0}
     for env, action in (
-        (SingleAgentEnv("vadus(size=3)", **opponents), 9),
-        (VectorEnv(2, "vadus(size=3)", **{**opponents, "opponent": FailingOnce()}), [9, 9]),
+        (SingleAgentEnv("vadus(size=3)", opponent=failing_once(), seat=0), 9),
+        (VectorEnv(2, "vadus(size=3)", opponent=failing_once(), seat=0), [9, 9]),
     ):
         env.reset(seed=1)
         with pytest.raises(RuntimeError, match="out of order"):
@@ -83,26 +105,13 @@ def test_after_an_opponents_error_the_learner_cannot_act_for_it() -> None:
         env.step(action)
 
 
-class Answering:
-    """An opponent that answers each question with the same."""
-
-    name = "answering"
-
-    def __init__(self, answer: Any) -> None:
-        self.answer = answer
-
-    def step(self, state: State) -> Any:
-        return self.answer
-
-    def restart(self) -> None:
-        pass
-
-
 @pytest.mark.parametrize("answer", [0, NO_ACTION, 1000, 1.5, 12.0, True, "a1", None])
 @pytest.mark.parametrize("function", [False, True])
 def test_an_illegal_answer_of_an_opponent_is_an_error_that_names_it(answer: Any, function: bool) -> None:
     """A non-integer answer is never converted."""
-    opponent = (lambda state: answer) if function else Answering(answer)
+    opponent: Any = SimpleNamespace(name="answering", step=lambda state: answer, restart=lambda: None)
+    if function:
+        opponent = opponent.step
     single = SingleAgentEnv("vadus(size=3)", opponent=opponent, seat=1)
     with pytest.raises((IllegalActionError, TypeError), match="opponent" if type(answer) is int else None):
         single.reset(seed=1)

@@ -70,14 +70,7 @@ def test_an_illegal_action_loses_and_the_other_player_wins() -> None:
         raising.step([9])
 
 
-def exact_advantages(
-    rewards: np.ndarray,
-    values: np.ndarray,
-    players: np.ndarray,
-    ended: np.ndarray,
-    last: tuple[float, int],
-    gamma: float,
-) -> list[float]:
+def exact_advantages(rewards: Any, values: Any, players: Any, ended: Any, last: Any, gamma: float) -> list[float]:
     """One row with lambda 1: each player's discounted sum of its own rewards, minus its value."""
     advantages = []
     for start, player in enumerate(players):

@@ -86,14 +86,8 @@ def test_gymnasium_makes_it_by_name_without_warnings() -> None:
     with pytest.raises(ResetNeeded):
         env.step([0, 0, 0])
     _, info = env.reset(seed=1)
-    env.action_space.seed(1)
-    for _ in range(20):
-        sampled = np.array([env.single_action_space.sample(mask) for mask in info["action_mask"]])
-        assert env.action_space.contains(sampled)
-        observations, _, _, _, info = env.step(sampled)
-        assert env.observation_space.contains(observations)
-        assert info["action_mask"].any(axis=1).all()
-    env.close()
+    sampled = np.array([env.single_action_space.sample(mask) for mask in info["action_mask"]])
+    assert env.observation_space.contains(env.step(sampled)[0])
 
 
 def test_an_illegal_action_loses_that_game_alone() -> None:
@@ -108,20 +102,19 @@ def test_an_illegal_action_loses_that_game_alone() -> None:
     assert env.observations()[0][0].sum() == 1, "the other games have gone on"
 
 
-def test_an_illegal_action_can_raise_and_then_changes_nothing() -> None:
-    env = VectorEnv(2, "vadus", size=3, seat=0, illegal_action="raise")
-    observations, _ = env.reset(seed=1)
-    with pytest.raises(IllegalActionError, match=r"game 1: .*\(pass\) is illegal"):
-        env.step([9, env.game.string_to_action("pass")])
-    np.testing.assert_array_equal(env.observations(), observations)
-
-
-@pytest.mark.parametrize("illegal_action", ["lose", "raise"])
-@pytest.mark.parametrize("action", [-1, 26, NO_ACTION, 10**6])
-def test_an_action_that_the_game_does_not_have_raises_and_changes_nothing(action: int, illegal_action: str) -> None:
+@pytest.mark.parametrize(
+    ("action", "illegal_action", "message"),
+    [
+        (25, "raise", r"\(pass\) is illegal"),
+        *((no, how, f"action must be .*got {no}") for no in (-1, 26, NO_ACTION, 10**6) for how in ("lose", "raise")),
+    ],
+)
+def test_an_action_that_is_not_to_lose_the_game_raises_and_changes_nothing(
+    action: int, illegal_action: str, message: str
+) -> None:
     env = VectorEnv(2, "vadus", size=3, seat=0, illegal_action=illegal_action)
     observations, _ = env.reset(seed=1)
-    with pytest.raises(IllegalActionError, match=f"game 1: .*action must be .*got {action}"):
+    with pytest.raises(IllegalActionError, match=f"game 1: .*{message}"):
         env.step([9, action])
     np.testing.assert_array_equal(env.observations(), observations)
 
@@ -165,10 +158,7 @@ def test_shares_select_opponents_and_running_games_keep_theirs() -> None:
         for row in np.flatnonzero(terminations & ~ended):
             assert info["final_info"]["opponent"][row] == names[row]
         ended |= terminations
-        assert [name for name, over in zip(env.opponent_names, ended, strict=True) if over] == ["never"] * ended.sum()
-        assert [env.opponent_names[row] for row in np.flatnonzero(~ended)] == [
-            names[row] for row in np.flatnonzero(~ended)
-        ]
+        assert env.opponent_names == ["never" if over else name for name, over in zip(names, ended, strict=True)]
     assert 0 < ended.sum() < 200
 
 
@@ -187,34 +177,6 @@ def test_equal_seeds_give_equal_games_with_opponents_given_by_name() -> None:
     env.reset(seed=8)
     other = [env.observations(), *(env.step(env.action_masks().argmax(1))[0] for _ in range(25))]
     assert not np.array_equal(runs[0], np.array(other))
-
-
-def test_saved_games_continue_like_the_originals() -> None:
-    def make() -> VectorEnv:
-        env = VectorEnv(6, "vadus", size=3, seat="alternate")
-        env.set_opponents(
-            {"one": 1, "two": 1}, {"one": scattered_action, "two": lambda state: state.legal_actions()[0]}
-        )
-        return env
-
-    env, other = make(), make()
-    env.reset(seed=1)
-    for _ in range(7):
-        env.step(env.action_masks().argmax(1))
-    saved = env.save_games()
-    other.restore_games(saved)
-    assert other.opponent_names == env.opponent_names
-    with pytest.raises(ValueError, match="shape"):
-        VectorEnv(3, "vadus(size=3)").restore_games(saved)
-    with pytest.raises(ValueError, match=r"opponent of a saved game must be .*got 'one'|got 'two'"):
-        VectorEnv(6, "vadus(size=3)", opponent="greedy").restore_games(saved)
-    env.np_random, other.np_random = np.random.default_rng(2), np.random.default_rng(2)
-    for _ in range(40):
-        np.testing.assert_array_equal(env.observations(), other.observations())
-        actions = env.action_masks().argmax(1)
-        for one, two in zip(env.step(actions)[:4], other.step(actions)[:4], strict=True):
-            np.testing.assert_array_equal(one, two)
-        assert other.opponent_names == env.opponent_names
 
 
 def test_games_that_end_before_the_learner_acts_are_an_error_and_no_endless_loop() -> None:

@@ -26,6 +26,7 @@ import tiny_runs
 from benchmarks.speed.example_games import HEX, is_available
 from benchmarks.speed.report import chosen_comparisons
 from benchmarks.speed.suite import all_comparisons
+from game_play import uniform_game
 from processes import Run
 from stoneworks import load_bot, load_game
 from stoneworks.envs.rules import Game
@@ -87,9 +88,8 @@ def test_random_games_agree_with_openspiel(size: int, num_games: int, swap: bool
             assert state.current_player() == their_state.current_player()
             swapped = bool(state.record["swapped"])
             legal = state.legal_actions()
-            assert (
-                sorted(their_action(game, action, swapped=swapped) for action in legal) == their_state.legal_actions()
-            )
+            expected = sorted(their_action(game, action, swapped=swapped) for action in legal)
+            assert expected == their_state.legal_actions()
             action = int(rng.choice(legal))
             if size * size in legal and rng.random() < 0.5:
                 action = size * size
@@ -117,10 +117,7 @@ def test_equal_positions_have_equal_records_after_different_histories(hex_module
     game = load_game("hex(size=4,swap=False)")
     rng = np.random.default_rng(1)
     for _ in range(60):
-        state = game.new_initial_state()
-        while not state.is_terminal():
-            state.apply_action(int(rng.choice(state.legal_actions())))
-        history = state.history()[:-1]
+        history = uniform_game(game, rng)[-2].history()
         again = game.new_initial_state()
         of_players = [list(rng.permutation(history[player::2])) for player in (0, 1)]
         for move in range(len(history)):
@@ -139,12 +136,6 @@ def test_after_a_swap_player_1_has_the_first_stone_and_its_edges() -> None:
 
 
 # -- Everything that plays games by name ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("text", ["hex(size=1)", "hex(size=182)", "hex(swap=1)", "hex(sise=3)"])
-def test_bad_options_are_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="hex"):
-        load_game(text)
 
 
 def test_pettingzoos_conformance_tests_pass() -> None:
@@ -240,8 +231,7 @@ def test_a_game_from_outside_says_of_itself_what_the_others_do(hex_module: Modul
     assert str(state).endswith("White (O, player 1) to move: a stone, or a swap of colors")
     assert [state.explain_illegal(action) for action in range(5)] == ["a1 is occupied", None, None, None, None]
     state = load_game("hex(size=2)").deserialize_state("a1\nb1\na2")
-    explanation = state.explain_result()
-    assert explanation == ("2 stones connect both edges", (0, 2))
+    assert state.explain_result() == ("2 stones connect both edges", (0, 2))
     assert [state.explain_illegal(action) for action in range(5)] == ["the game is over"] * 5
 
 

@@ -45,7 +45,7 @@ def test_a_missing_library_is_named() -> None:
 
 
 def test_the_environments_import_no_library() -> None:
-    libraries = [
+    libraries = {
         "torch",
         "stable_baselines3",
         "pyspiel",
@@ -55,7 +55,8 @@ def test_the_environments_import_no_library() -> None:
         "agilerl",
         "pufferlib",
         "pygame",
-    ]
-    modules = ["integrations", "envs.self_play", "envs.vector", "envs.aec", "envs.single_agent"]
-    script = f"import sys, {', '.join(f'stoneworks.{name}' for name in modules)}\nprint(*sys.modules)"
-    assert set(libraries).isdisjoint(run_python(script).split())
+    }
+    modules = ["integrations", "envs.self_play", "envs.vector", "envs.aec", "envs.single_agent", "envs.drawing"]
+    script = f"import sys, {', '.join(f'stoneworks.{name}' for name in modules)}\n"
+    script += "stoneworks.envs.drawing.draw(stoneworks.load_game('vadus').new_initial_state())\nprint(*sys.modules)"
+    assert (libraries | {"resvg_py", "PIL"}).isdisjoint(run_python(script).split())

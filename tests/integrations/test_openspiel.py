@@ -29,13 +29,8 @@ from stoneworks.evaluation.accuracy.measure import best_response_value  # noqa: 
 from stoneworks.integrations.openspiel import register_games  # noqa: E402
 from stoneworks.models import load_bot  # noqa: E402
 
-SMALL = [
-    "vadus(size=2)",
-    "laido(pie_rule=False,size=3)",
-    "taugo(size=3)",
-    "taigo(handicap=1:0,radius=3)",
-    "trugo(radius=2,tiles=5)",
-]
+SMALL = ["vadus(size=2)", "laido(pie_rule=False,size=3)", "taugo(size=3)", "taigo(handicap=1:0,radius=3)"]
+SMALL.append("trugo(radius=2,tiles=5)")
 
 
 @pytest.fixture(autouse=True)
@@ -59,10 +54,9 @@ def test_every_game_is_registered_once() -> None:
 
 def test_a_game_describes_itself_to_open_spiel() -> None:
     game_type = load_game("vadus").get_type()
-    assert game_type.short_name == "vadus"
-    assert game_type.reward_model == pyspiel.GameType.RewardModel.TERMINAL
-    assert game_type.dynamics == pyspiel.GameType.Dynamics.SEQUENTIAL
-    assert game_type.utility == pyspiel.GameType.Utility.ZERO_SUM
+    found = (game_type.short_name, game_type.reward_model, game_type.dynamics, game_type.utility)
+    kinds = pyspiel.GameType
+    assert found == ("vadus", kinds.RewardModel.TERMINAL, kinds.Dynamics.SEQUENTIAL, kinds.Utility.ZERO_SUM)
 
 
 @pytest.mark.parametrize("game_string", SMALL)
@@ -142,33 +136,22 @@ def test_best_responses_have_the_values_that_open_spiel_finds(name: str, player:
     assert best_response_value(load_bot("random", game, 0), game, player) == pytest.approx(expected)
 
 
-def test_observations_of_the_rl_environment_are_the_planes() -> None:
-    game = load_game("vadus(size=2)")
-    env = rl_environment.Environment(game)
-    step = env.reset()
-    assert env.observation_spec()["info_state"] == (54,)
-    state = game.new_initial_state()
-    while not step.last():
-        player = step.observations["current_player"]
-        assert player == state.current_player()
-        np.testing.assert_array_equal(
-            np.ravel(step.observations["info_state"][player]), state.observation_tensor(player).ravel()
-        )
-        action = step.observations["legal_actions"][player][0]
-        step = env.step([action])
-        state.apply_action(action)
-    assert step.rewards == state.returns()
-
-
-def test_nothing_handed_out_changes_later() -> None:
+def test_observations_of_the_rl_environment_are_the_planes_and_do_not_change_later() -> None:
     env = rl_environment.Environment(load_game("vadus(size=2)"))
+    assert env.observation_spec()["info_state"] == (54,)
 
     def play() -> Iterator[Any]:
         for _ in range(2):
-            step = env.reset()
+            step, state = env.reset(), load_game("vadus(size=2)").new_initial_state()
             while not step.last():
-                yield step.observations["info_state"], env.get_state.observation_tensor(0)
-                step = env.step([step.observations["legal_actions"][step.observations["current_player"]][0]])
+                player, planes = step.observations["current_player"], step.observations["info_state"]
+                assert player == state.current_player()
+                np.testing.assert_array_equal(np.ravel(planes[player]), state.observation_tensor(player).ravel())
+                yield planes, env.get_state.observation_tensor(0)
+                action = step.observations["legal_actions"][player][0]
+                step = env.step([action])
+                state.apply_action(action)
+            assert step.rewards == state.returns()
 
     assert_nothing_changes(play())
 

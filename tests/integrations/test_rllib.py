@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import pytest
 
 from example_modules import example
-from handed_out import assert_nothing_changes
 
 pytest.importorskip("ray.rllib")
 
@@ -42,20 +38,3 @@ def test_the_module_gives_illegal_actions_probability_0(game: str, keys: dict[st
     probabilities = logits.softmax(1)[0].detach().numpy()
     np.testing.assert_array_equal(probabilities > 0, info["action_mask"] != 0)
     assert module.compute_values(batch).shape == (1,)
-
-
-def test_nothing_handed_out_changes_later() -> None:
-    env = example("rllib_ppo").make_env("vadus(size=3)")
-
-    def play() -> Iterator[Any]:
-        for _ in range(2):
-            observations, info = env.reset(seed=1)
-            over = False
-            while not over:
-                yield observations, info
-                ((agent, observation),) = observations.items()
-                action = int(observation["action_mask"].argmax())
-                observations, _, terminated, truncated, info = env.step({agent: action})
-                over = terminated["__all__"] or truncated["__all__"]
-
-    assert_nothing_changes(play())

@@ -28,18 +28,9 @@ def make_env(num_games: int = 4, game: str = "vadus(size=2)", **arguments: Any) 
     return SB3VecEnv(VectorEnv(num_games, game, **arguments))
 
 
-def make_model(env: SB3VecEnv, **arguments: Any) -> MaskablePPO:
-    architecture = Architecture.of_game(env.games.game, channels=4, blocks=1)
-    settings = {
-        "n_steps": 24,
-        "batch_size": 32,
-        "n_epochs": 1,
-        "gamma": 1.0,
-        "gae_lambda": 1.0,
-        "seed": 1,
-        "device": "cpu",
-    }
-    return MaskablePPO(BoardPolicy, env, policy_kwargs={"architecture": architecture}, **{**settings, **arguments})
+def make_model(env: SB3VecEnv) -> MaskablePPO:
+    policy = {"architecture": Architecture.of_game(env.games.game, channels=4, blocks=1)}
+    return MaskablePPO(BoardPolicy, env, n_steps=24, batch_size=32, seed=1, device="cpu", policy_kwargs=policy)
 
 
 def first_action(state: State) -> int:
@@ -151,9 +142,7 @@ def test_a_single_legal_action_has_probability_1_and_entropy_0() -> None:
 
 def test_self_play_learns_from_each_players_own_rewards() -> None:
     env = SB3VecEnv(SelfPlayVectorEnv(8, "vadus(size=2)", observation={"layout": "flat"}))
-    model = SelfPlayMaskablePPO(
-        "MlpPolicy", env, n_steps=32, batch_size=64, n_epochs=1, gamma=1.0, gae_lambda=1.0, seed=1
-    )
+    model = SelfPlayMaskablePPO("MlpPolicy", env, n_steps=32, batch_size=64, gamma=1.0, gae_lambda=1.0, seed=1)
     collected = _SelfPlayed()
     model.learn(256, callback=collected)
     buffer = model.rollout_buffer
@@ -218,22 +207,18 @@ def test_invalid_environments_are_rejected() -> None:
 def test_truncated_games_of_self_play_are_draws_and_not_bootstrapped() -> None:
     """sb3-contrib would add the value of the last observation to the reward."""
     game = "trugo(max_turns=6,radius=3,tiles=6)"
-    found = {}
+    found: dict[type, list[tuple[bool, float]]] = {}
     for games in (SelfPlayVectorEnv(4, game), VectorEnv(4, game, opponent="random")):
         env = SB3VecEnv(games)
         env.seed(0)
         env.reset()
-        flags = []
+        flags = found[type(games)] = []
         generator = np.random.default_rng(0)
         for _ in range(200):
             masks = np.stack(env.env_method("action_masks"))
             _, rewards, _, infos = env.step((masks * generator.random(masks.shape)).argmax(axis=1))
-            flags += [
-                (info["TimeLimit.truncated"], float(reward))
-                for info, reward in zip(infos, rewards, strict=True)
-                if "episode" in info
-            ]
-        found[type(games)] = flags
+            for info, reward in zip(infos, rewards, strict=True):
+                flags += [(info["TimeLimit.truncated"], float(reward))] if "episode" in info else []
     assert (False, 0.0) in found[SelfPlayVectorEnv]
     assert not any(truncated for truncated, _ in found[SelfPlayVectorEnv])
     assert any(truncated for truncated, _ in found[VectorEnv])

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import pytest
 
 from example_modules import example
-from handed_out import assert_nothing_changes
 
 pytest.importorskip("tianshou")
 
@@ -50,28 +46,3 @@ def test_illegal_actions_have_probability_0(game: str) -> None:
     logits, _ = MaskedActor(torch.nn.Linear(num_inputs, num_actions))(batch)
     np.testing.assert_array_equal(logits.softmax(1)[0].detach().numpy() > 0, observation["mask"])
     assert Critic(torch.nn.Linear(num_inputs, 1))(batch).shape == (1, 1)
-
-
-def test_nothing_handed_out_changes_later() -> None:
-    make_env = example("tianshou_ppo").make_env
-
-    def play() -> Iterator[Any]:
-        envs = DummyVectorEnv([lambda: make_env("vadus(size=3)") for _ in range(2)])
-        observations, _ = envs.reset(seed=1)
-        for _ in range(15):
-            yield observations
-            step = envs.step(np.array([observation["mask"].argmax() for observation in observations]))
-            yield step
-            observations = step[0].copy()
-            ended = np.flatnonzero(step[2] | step[3])
-            if ended.size:
-                observations[ended] = envs.reset(ended)[0]
-        env = PettingZooEnv(BoardGameEnv("vadus(size=3)", observation={"layout": "flat"}))
-        observation, _ = env.reset()
-        over = False
-        while not over:
-            yield observation
-            observation, _, terminated, truncated, _ = env.step(int(np.argmax(observation["mask"])))
-            over = terminated or truncated
-
-    assert_nothing_changes(play())

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import pytest
 
 from example_modules import example
-from handed_out import assert_nothing_changes
 
 pytest.importorskip("torchrl")
 
@@ -74,16 +70,3 @@ def test_every_game_is_wrapped_as_pettingzoos(game: str) -> None:
             data[group, "action"] = MaskedCategorical(logits=torch.zeros(mask.shape), mask=mask).sample()
         step, data = env.step_and_maybe_reset(data)
         assert torch.isfinite(step["next", "player_0", "reward"]).all()
-
-
-def test_nothing_handed_out_changes_later() -> None:
-    env, policy = example("torchrl_ppo").make_env("vadus(size=3)"), choose("action_mask")
-
-    def play() -> Iterator[Any]:
-        data = env.reset()
-        for _ in range(15):
-            yield data["observation"], data["action_mask"]
-            step, data = env.step_and_maybe_reset(policy(data))
-            yield step["next", "observation"], step["next", "action_mask"], step["next", "reward"]
-
-    assert_nothing_changes(play())

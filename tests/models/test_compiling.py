@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from stoneworks.cli.main import main
 from stoneworks.envs.rules import load_game
 from stoneworks.models.compiling import PARTS, compile_games
 
@@ -24,23 +23,13 @@ def test_kernels_are_compiled_once_and_then_loaded(parts, tmp_path, monkeypatch)
     again = compile_games([game], num_processes=1)
     assert sorted(path.name for path in (tmp_path / "kernels").iterdir()) == kernels
     assert sum(result.seconds for result in again) < sum(result.seconds for result in results)
+    with pytest.raises(ValueError, match="num_processes must be"):
+        compile_games([game], num_processes=0)
 
 
-@pytest.mark.parametrize("number", [0, -1, 1.5, True])
-def test_the_number_of_processes_is_checked(number):
-    with pytest.raises(ValueError, match="num_processes"):
-        compile_games([load_game("vadus(size=2)")], num_processes=number)
-
-
-def test_the_command_names_what_it_compiled(monkeypatch, capsys):
+def test_the_command_names_what_it_compiled(monkeypatch, run_command):
     monkeypatch.setattr("stoneworks.models.compiling.PARTS", {"states": PARTS["states"]})
-    with pytest.raises(SystemExit) as leaving:
-        main(["compile", "vadus(size=2)", "--processes", "1"])
-    out = capsys.readouterr().out
-    assert leaving.value.code == 0
-    assert "vadus(size=2)" in out
-    assert "states" in out
-    with pytest.raises(SystemExit) as leaving:
-        main(["compile", "no_game"])
-    assert leaving.value.code == 2
-    assert "no_game" in capsys.readouterr().err
+    code, out, _ = run_command("compile", "vadus(size=2)", "--processes", "1")
+    assert (code, "vadus(size=2)" in out, "states" in out) == (0, True, True)
+    code, _, errors = run_command("compile", "no_game")
+    assert (code, "no_game" in errors) == (2, True)

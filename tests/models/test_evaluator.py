@@ -1,8 +1,11 @@
-"""The network as a search asks it."""
+"""Networks as searches ask them, by PyTorch and compiled."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 pytest.importorskip("torch")
@@ -10,64 +13,120 @@ pytest.importorskip("torch")
 import torch
 
 from random_networks import random_network
-from stoneworks.envs.rules import Batch, load_game
-from stoneworks.models.evaluator import NetworkEvaluator, fastest_device, fastest_dtype
-from stoneworks.models.network import BoardNetwork
+from stoneworks.envs.rules import Batch, Game, load_game
+from stoneworks.models.evaluator import Evaluator, NetworkEvaluator, fastest_device, fastest_dtype, make_evaluator
+from stoneworks.models.network import BoardNetwork, WinDrawLossNetwork
+from stoneworks.models.network_inputs import NetworkInputs
+from stoneworks.models.winograd import WinogradEvaluator
 
 CPU = torch.device("cpu")
 GAME = load_game("vadus(size=4)")
 
 
-@pytest.fixture
-def network() -> BoardNetwork:
-    return random_network(GAME, 0.05, seed=3, channels=16, blocks=2, kind="win_draw_loss_network")
+def network_of(game: Game = GAME, **hyperparameters: object) -> BoardNetwork:
+    described = {"kind": "win_draw_loss_network", "channels": 16, "blocks": 2, **hyperparameters}
+    return random_network(game, 0.03, seed=5, **described)
 
 
-@pytest.fixture
-def planes() -> np.ndarray:
-    batch = Batch(GAME, 30, seed=1)
-    for _ in range(6):
+def planes_of(game: Game = GAME, number: int = 30, features: bool = False) -> npt.NDArray[np.float32]:
+    batch = Batch(game, number, seed=1, auto_reset=True)
+    for _ in range(7):
         batch.step(batch.random_actions())
-    return batch.observations.copy()
+    return NetworkInputs(game, features).of_records(batch.states.copy())[0]
 
 
-def test_in_float32_answers_are_the_networks(network: BoardNetwork, planes: np.ndarray) -> None:
-    logits, values = NetworkEvaluator(network, device=CPU, dtype=torch.float32)(planes)
+def compiled(network: BoardNetwork) -> Evaluator:
+    evaluator = make_evaluator(network, device=CPU)
+    assert isinstance(evaluator, WinogradEvaluator)
+    return evaluator
+
+
+def by_torch(network: BoardNetwork) -> Evaluator:
+    return NetworkEvaluator(network, device=CPU, dtype=torch.float32)
+
+
+BOTH = pytest.mark.parametrize("make", [compiled, by_torch])
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("game_name", "hyperparameters"),
+    [
+        ("vadus(size=2)", {"blocks": 1}),
+        ("vadus(size=5)", {"channels": 32, "blocks": 4, "features": True}),
+        ("laido(size=5)", {"channels": 8}),
+        ("taugo(size=8)", {"channels": 40, "features": True}),
+        ("taigo(radius=5)", {"channels": 24, "blocks": 0}),
+        ("trugo(radius=5,tiles=18)", {"channels": 48, "blocks": 1, "kind": "scalar_value_network"}),
+    ],
+)
+def test_outputs_are_the_networks(
+    make: Callable[[BoardNetwork], Evaluator], game_name: str, hyperparameters: dict[str, object]
+) -> None:
+    game = load_game(game_name)
+    network = network_of(game, **hyperparameters)
+    planes = planes_of(game, 21, network.features)
+    logits, values = make(network)(planes)
     with torch.no_grad():
-        expected_logits, expected_values = network(torch.from_numpy(planes))
-    np.testing.assert_allclose(logits, expected_logits.numpy(), atol=1e-5)
-    np.testing.assert_allclose(values, expected_values.numpy(), atol=1e-5)
-    assert (logits.shape, values.shape) == ((30, GAME.num_actions), (30,))
-    assert np.ptp(values) > 0.01
+        expected_logits, expected_values = (outputs.numpy() for outputs in network(torch.from_numpy(planes)))
+    assert (logits.shape, values.shape) == ((21, game.num_actions), (21,))
+    np.testing.assert_allclose(logits, expected_logits, atol=1e-4 * max(1.0, float(np.abs(expected_logits).max())))
+    np.testing.assert_allclose(values, expected_values, atol=1e-4)
+    assert np.ptp(values) > 1e-4
 
 
-def test_in_bfloat16_answers_are_close(network: BoardNetwork, planes: np.ndarray) -> None:
+def test_in_bfloat16_answers_are_close() -> None:
+    network, planes = network_of(), planes_of()
     logits, values = NetworkEvaluator(network, device=CPU, dtype=torch.bfloat16)(planes)
-    exact_logits, exact_values = NetworkEvaluator(network, device=CPU, dtype=torch.float32)(planes)
+    exact_logits, exact_values = by_torch(network)(planes)
     assert logits.dtype == values.dtype == np.float32
-    spread = exact_logits.std()
-    assert np.abs(logits - exact_logits).max() < 0.1 * max(1.0, spread)
+    assert np.abs(logits - exact_logits).max() < 0.1 * max(1.0, exact_logits.std())
     assert np.abs(values - exact_values).max() < 0.03
     assert (logits != exact_logits).any()
 
 
-def test_the_network_is_copied_and_updated_on_request(network: BoardNetwork, planes: np.ndarray) -> None:
-    evaluator = NetworkEvaluator(network, device=CPU, dtype=torch.bfloat16)
-    before = evaluator(planes)
+def test_a_position_has_the_same_outputs_in_any_batch_and_beside_other_boards() -> None:
+    evaluate, planes = compiled(network_of(channels=32)), planes_of(number=40)
+    planes[20:, GAME.observation_planes.index(GAME.board_plane), :3] = 0
+    logits, values = evaluate(planes)
+    for first, last in ((0, 1), (17, 18), (5, 12), (20, 40)):
+        some_logits, some_values = evaluate(planes[first:last])
+        np.testing.assert_array_equal(some_logits, logits[first:last])
+        np.testing.assert_array_equal(some_values, values[first:last])
+
+
+@BOTH
+def test_weights_are_copied_and_replaced_on_request(make: Callable[[BoardNetwork], Evaluator]) -> None:
+    network, planes = network_of(), planes_of()
+    evaluate = make(network)
+    before, _ = evaluate(planes)
     with torch.no_grad():
-        network.value.bias.add_(torch.tensor([1.0, 0.0, -1.0]))
-    np.testing.assert_array_equal(evaluator(planes)[1], before[1])
-    assert network.value.bias.dtype == torch.float32
-    evaluator.load_weights(network.state_dict())
-    after = evaluator(planes)
-    np.testing.assert_array_equal(after[0], before[0])
-    assert (after[1] > before[1] + 0.1).all()
+        for weights in network.parameters():
+            weights.mul_(1.5)
+    np.testing.assert_array_equal(evaluate(planes)[0], before)
+    evaluate.load_weights(network.playing_state_dict())
+    after, _ = evaluate(planes)
+    np.testing.assert_array_equal(after, make(network)(planes)[0])
+    assert not np.allclose(after, before)
 
 
-def test_the_fastest_device_is_an_available_one(network: BoardNetwork, planes: np.ndarray) -> None:
-    device = fastest_device()
+def test_damaged_weights_give_non_finite_outputs() -> None:
+    network = network_of()
+    with torch.no_grad():
+        network.blocks[0].second.weight[3, 4, 1, 1] = torch.nan  # type: ignore[union-attr, index]
+    logits, values = compiled(network)(planes_of())
+    assert not np.isfinite(logits).all()
+    assert not np.isfinite(values).any()
+
+
+def test_other_networks_dtypes_and_devices_are_evaluated_by_pytorch() -> None:
+    class Other(WinDrawLossNetwork):
+        pass
+
+    network, device = network_of(), fastest_device()
+    assert isinstance(make_evaluator(network, device=CPU, dtype=torch.bfloat16), NetworkEvaluator)
+    assert isinstance(make_evaluator(Other(network.architecture), device=CPU), NetworkEvaluator)
     assert device.type == ("cuda" if torch.cuda.is_available() else "cpu")
     assert fastest_dtype(device) in (torch.float32, torch.bfloat16)
     evaluator = NetworkEvaluator(network)
     assert (evaluator.device, evaluator.dtype) == (device, fastest_dtype(device))
-    assert np.isfinite(evaluator(planes)[1]).all()

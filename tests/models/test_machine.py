@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
-import sys
 
 import pytest
 
-KEEP = "from stoneworks.models.machine import keep_freed_memory; print(keep_freed_memory())"
+from fresh_runs import run_python
+from stoneworks.models.machine import keep_freed_memory
+
 PROGRAM = """
 import resource
 import numpy as np
@@ -26,24 +26,26 @@ print(keep_freed_memory(), without, page_faults(), page_faults())
 """
 
 
-def run(program: str, environment: dict[str, str]) -> list[str]:
-    inherited = {
-        name: value for name, value in os.environ.items() if not name.startswith(("MALLOC_", "GLIBC_TUNABLES"))
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=inherited | environment, capture_output=True, text=True, check=True
-    )
-    return done.stdout.split()
+@pytest.fixture(autouse=True)
+def default_allocator(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in os.environ:
+        if name.startswith(("MALLOC_", "GLIBC_TUNABLES")):
+            monkeypatch.delenv(name)
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has these settings")
 def test_freed_memory_is_used_again_without_page_faults() -> None:
-    kept, without, _, with_it = run(PROGRAM, {})
+    kept, without, _, with_it = run_python(PROGRAM).split()
     assert kept == "True"
     assert int(without) > 10_000
     assert int(with_it) < int(without) / 10
 
 
-@pytest.mark.parametrize("setting", [{"MALLOC_ARENA_MAX": "2"}, {"GLIBC_TUNABLES": "glibc.malloc.arena_max=2"}])
-def test_an_allocator_that_the_environment_configures_is_left_alone(setting: dict[str, str]) -> None:
-    assert run(KEEP, setting)[0] == "False"
+@pytest.mark.parametrize(("name", "value"), [("MALLOC_ARENA_MAX", "2"), ("GLIBC_TUNABLES", "glibc.malloc.arena_max=2")])
+def test_an_allocator_that_the_environment_configures_is_left_alone(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+    keep_freed_memory.cache_clear()
+    assert not keep_freed_memory()
+    keep_freed_memory.cache_clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.description import PlaySettings
+from stoneworks.models.search.gumbel import Gumbel
 
 FACTS = read_test_data("games.yaml")
 GAME = load_game("vadus(size=2)")
@@ -36,32 +38,26 @@ def test_shipped_checkpoints_are_in_the_package_and_play() -> None:
         game = load_checkpoint(shipped.shipped_folder() / name).game
         assert name == game.name or name.startswith(f"{game.name}-")
         state = game.new_initial_state()
-        assert load_bot(name, game).step(state) in state.legal_actions()
-
-
-def test_a_name_means_the_shipped_checkpoint(place: Path) -> None:
-    save_network(place / "vadus-9", "vadus(size=3)")
-    (place / ".vadus.old").mkdir()
-    assert shipped.names() == ("vadus", "vadus-9")
-    for name in shipped.names():
-        bot = load_bot(name, GAME)
-        assert isinstance(bot, PolicyBot)
+        bot = load_bot(name, game)
         assert bot.name == name
-
-
-def test_a_number_behind_at_is_a_search(place: Path, tmp_path: Path) -> None:
-    folder = str(save_network(tmp_path / "mine@home", GAME))
-    state = GAME.new_initial_state()
-    for name, simulations in (("vadus@64", 64), ("vadus@1", 1), (f"{folder}@7", 7)):
-        bot = load_bot(name, GAME, seed=1)
-        assert isinstance(bot, SearchBot)
-        assert (bot.simulations, bot.name) == (simulations, name)
         assert bot.step(state) in state.legal_actions()
-    for name, seconds in (("vadus@2s", 2.0), (f"{folder}@0.05s", 0.05)):
+
+
+def test_a_number_behind_at_is_a_search_as_the_checkpoint_says(place: Path, tmp_path: Path) -> None:
+    play = PlaySettings(discount=0.5, value_scale=0.3, guide="playouts", guide_weight=0.25, guide_playouts=3)
+    folder = str(save_network(tmp_path / "mine@home", GAME, play=play))
+    for name, simulations in (("vadus@1", 1), (f"{folder}@7", 7)):
         bot = load_bot(name, GAME, seed=1)
         assert isinstance(bot, SearchBot)
-        assert (bot.seconds, bot.name) == (seconds, name)
-    assert bot.step(state) in state.legal_actions()
+        assert (bot.simulations, bot.seconds, bot.name) == (simulations, None, name)
+    settings = bot._settings
+    assert (settings.discount, settings.guide_weight, settings.batch, settings.threads) == (0.5, 0.25, None, 1)
+    assert settings.policy == Gumbel(gumbel_scale=0, value_scale=0.3)
+    assert (settings.guide._scale, settings.guide._num_playouts) == (0, 3)  # type: ignore[union-attr]
+    bot = load_bot(f"{folder}@0.05s,threads=2", GAME, seed=1)
+    assert isinstance(bot, SearchBot)
+    assert (bot.seconds, bot._settings.batch, bot._settings.threads) == (0.05, 8, 2)
+    assert bot.step(GAME.new_initial_state()) in GAME.new_initial_state().legal_actions()
     assert isinstance(load_bot(folder, GAME), PolicyBot), "a folder whose own name has an @"
 
 
@@ -74,25 +70,24 @@ def test_a_checkpoint_says_whether_its_policy_plays_its_most_probable_action(pla
     assert len({drawing.step(state) for _ in range(50)}) > 1
 
 
+def test_names_are_those_of_the_shipped_checkpoints(place: Path, tmp_path: Path) -> None:
+    save_network(place / "vadus-9", "vadus(size=3)")
+    (place / ".vadus.old").mkdir()
+    assert shipped.names() == ("vadus", "vadus-9")
+    for name in ("laido", "laido@64", "@64", ""):
+        with pytest.raises(UnknownBotError) as error:
+            load_bot(name, GAME)
+        for part in (f"unknown bot {name!r}", "'random', 'greedy'", "a shipped checkpoint ('vadus', 'vadus-9')"):
+            assert part in str(error.value)
+    shutil.rmtree(place)
+    with pytest.raises(UnknownBotError, match=r"unknown bot 'vadus'.*a shipped checkpoint .there is none."):
+        load_bot("vadus", GAME)
+
+
 @pytest.mark.parametrize("budget", ["", "0", "-1", "x", "1000000", "064", "0s", "s", "-1s"])
 def test_a_wrong_budget_of_a_search_is_named(place: Path, budget: str) -> None:
     with pytest.raises(UnknownBotError, match=rf"from 1 to 999999 simulations.*got {budget!r}"):
         load_bot(f"vadus@{budget}", GAME)
-
-
-@pytest.mark.parametrize("name", ["laido", "laido@64", "@64", ""])
-def test_an_unknown_name_lists_the_valid_ones(place: Path, name: str) -> None:
-    with pytest.raises(
-        UnknownBotError,
-        match=rf"unknown bot {name!r}.*'random', 'greedy'.*a shipped checkpoint .'vadus'.*@999999",
-    ):
-        load_bot(name, GAME)
-
-
-def test_without_shipped_checkpoints_the_error_states_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shipped, "shipped_folder", lambda: tmp_path / "none")
-    with pytest.raises(UnknownBotError, match=r"unknown bot 'vadus'.*a shipped checkpoint .there is none."):
-        load_bot("vadus", GAME)
 
 
 def test_a_shipped_checkpoint_of_another_game_is_refused(place: Path) -> None:

@@ -30,10 +30,11 @@ def arrays_in(value: Any) -> Iterator[np.ndarray]:
             yield from arrays_in(getattr(value, name))
 
 
-def assert_nothing_changes(played: Iterable[Any]) -> None:
-    """Play to the end, and check that no array handed out on the way changed afterwards."""
+def assert_nothing_changes(played: Iterable[Any]) -> list[list[np.ndarray]]:
+    """Play to the end, check that no array handed out on the way changed afterwards, and return copies of the arrays."""
     kept = [(handed_out, copy.deepcopy(list(arrays_in(handed_out)))) for handed_out in played]
     assert sum(len(arrays) for _, arrays in kept) > 10
     for handed_out, before in kept:
         for array, as_it_was in zip(arrays_in(handed_out), before, strict=True):
             np.testing.assert_array_equal(array, as_it_was)
+    return [before for _, before in kept]

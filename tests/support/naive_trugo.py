@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from itertools import product
 
-DIRECTIONS = {"E": (1, 0), "NE": (0, 1), "NW": (-1, 1), "W": (-1, 0), "SW": (0, -1), "SE": (1, -1)}
-CYCLE = ("E", "NE", "NW", "W", "SW", "SE")
+DIRECTIONS = ((1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1))  # counter-clockwise from the east
 CLOCKWISE_CORNERS = ("N", "NE", "SE", "S", "SW", "NW")
-JOINED = {
-    0: (("SE", "SW"), ("NE", "NW")),
-    1: (("N", "SW"), ("S", "NE")),
-    2: (("N", "SE"), ("S", "NW")),
-}
+JOINED = ((("SE", "SW"), ("NE", "NW")), (("N", "SW"), ("S", "NE")), (("N", "SE"), ("S", "NW")))  # by rotation
 
 Hex = tuple[int, int]
 Corner = tuple[int, int, str]
@@ -43,15 +38,6 @@ def corners_next_to(corner: Corner) -> list[Corner]:
     return [(q, r - 1, "^"), (q + 1, r - 1, "^"), (q + 1, r - 2, "^")]
 
 
-def letters(column: int) -> str:
-    text = ""
-    column += 1
-    while column:
-        column, rest = divmod(column - 1, 26)
-        text = chr(97 + rest) + text
-    return text
-
-
 class NaiveTrugo:
     def __init__(
         self, tiles: int = 36, pieces: int = 25, stacking: bool = True, max_turns: int = 400, radius: int = 10
@@ -63,7 +49,8 @@ class NaiveTrugo:
         self.radius = radius
         span = range(-radius, radius + 1)
         self.window = {(q, r) for q, r in product(span, span) if abs(q + r) <= radius}
-        self.name_of = {(q, r): f"{letters(q + radius)}{r + radius + 1}" for q, r in product(span, span)}
+        columns = "abcdefghijklmnopqrstuvwxyz"
+        self.name_of = {(q, r): f"{columns[q + radius]}{r + radius + 1}" for q, r in product(span, span)}
         self.hex_of = {name: at for at, name in self.name_of.items()}
         self.tiles: dict[Hex, int] = {}
         self.stacks: dict[Corner, list[int]] = {}  # colors from the bottom up, only where there is a piece
@@ -80,7 +67,7 @@ class NaiveTrugo:
     # -- the plane -----------------------------------------------------------------------------------------------
 
     def neighbors(self, at: Hex) -> list[Hex]:
-        return [(at[0] + DIRECTIONS[name][0], at[1] + DIRECTIONS[name][1]) for name in CYCLE]
+        return [(at[0] + dq, at[1] + dr) for dq, dr in DIRECTIONS]
 
     def is_junction(self, corner: Corner) -> bool:
         return all(at in self.tiles for at in hexes_at(corner))
@@ -177,8 +164,6 @@ class NaiveTrugo:
                 self.stacks.pop(corner_of(at, name), None)
         elif text[-2] == "/":
             at = self.hex_of[text[:-2]]
-            before = {name for name in CLOCKWISE_CORNERS if self.is_junction(corner_of(at, name))}
-            assert not before
             self.tiles[at] = int(text[-1])
             self.pool -= 1
             for name in CLOCKWISE_CORNERS:  # R3

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.kernels import Float32s, Record, kernel
+from stoneworks.envs.rules.kernels import Float32s, Record, int64, kernel
 from stoneworks.envs.rules.taugo.game import NUM_ROW_WORDS, apply_action
-from stoneworks.envs.rules.taugo.lines import next_stone
+from stoneworks.envs.rules.taugo.lines import NONE, next_stone
 from stoneworks.envs.rules.taugo.strings import NO_STRING
 from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models.evaluations.ranking import insert_best
@@ -17,8 +17,11 @@ from stoneworks.models.evaluations.taugo import (
     WEIGHT_OF_ALTERNATIVE,
     WEIGHT_OF_NEXT_TURN,
     WEIGHT_OF_TURN_AFTER,
+    SavedStones,
     lead_of,
     rate_turns,
+    restore_stones,
+    save_stones,
 )
 
 
@@ -43,49 +46,25 @@ def count_strings(board: Record, state: Record, on_perimeter: npt.NDArray[np.int
 
 
 @kernel
-def save_position(state: Record, room: npt.NDArray[np.int32]) -> None:
-    """Save what placements change of a position to ``room``: rows for stones, strings, row and column words, and the turn."""
-    room[0, : len(state.stones)] = state.stones
-    room[1, : len(state.strings)] = state.strings
-    room[2, :NUM_ROW_WORDS] = state.rows[0]
-    room[3, :NUM_ROW_WORDS] = state.rows[1]
-    room[4, :NUM_ROW_WORDS] = state.columns[0]
-    room[5, :NUM_ROW_WORDS] = state.columns[1]
-    room[6, 0] = state.current_player
-    room[6, 1] = state.last_stone
-    room[6, 2] = state.direction
-    room[6, 3] = state.consecutive_passes
+def restore_position(board: Record, state: Record, saved: SavedStones, player: int, last_stone: int) -> None:
+    """Restore a position of a turn without a direction, after no pass, whose stones are saved."""
+    restore_stones(board, state, saved)
+    state.current_player, state.last_stone, state.direction, state.consecutive_passes = player, last_stone, NONE, 0
 
 
 @kernel
-def restore_position(state: Record, room: npt.NDArray[np.int32]) -> None:
-    """Restore a position saved with ``save_position``."""
-    state.stones[:] = room[0, : len(state.stones)]
-    state.strings[:] = room[1, : len(state.strings)]
-    state.rows[0, :] = room[2, :NUM_ROW_WORDS]
-    state.rows[1, :] = room[3, :NUM_ROW_WORDS]
-    state.columns[0, :] = room[4, :NUM_ROW_WORDS]
-    state.columns[1, :] = room[5, :NUM_ROW_WORDS]
-    state.current_player = room[6, 0]
-    state.last_stone = room[6, 1]
-    state.direction = room[6, 2]
-    state.consecutive_passes = room[6, 3]
-
-
-@kernel
-def gain_of_turn(
-    board: Record, state: Record, room: npt.NDArray[np.int32], player: int, action: int, lead: float
-) -> float:
+def gain_of_turn(board: Record, state: Record, saved: SavedStones, player: int, action: int, lead: float) -> float:
     """Play out the turns that start with ``action`` and continue straight, and return the gain of the best one.
 
-    The caller must restore the position. ``room`` is a buffer for the position after the action; ``player`` is the player to
+    The caller must restore the position. ``saved`` is a buffer for the stones after the action; ``player`` is the player to
     move, with score lead ``lead``.
     """
     apply_action(board, state, action)
     best = lead_of(board, state, player)
     if state.current_player != player:
         return best - lead
-    save_position(state, room)
+    save_stones(board, state, saved)
+    last_stone, heading = int64(state.last_stone), int64(state.direction)
     for direction in range(4):
         onward = next_stone(board, state, direction)
         if onward == NO_ACTION:
@@ -94,7 +73,8 @@ def gain_of_turn(
             apply_action(board, state, onward)
             best = max(best, lead_of(board, state, player))
             onward = next_stone(board, state, direction) if state.current_player == player else NO_ACTION
-        restore_position(state, room)
+        restore_position(board, state, saved, player, last_stone)
+        state.direction = heading
     return best - lead
 
 
@@ -110,12 +90,15 @@ def outlook(board: Record, state: Record, player: int, lead: float, gains: Float
         if gains[action] > 0:
             num_chosen = insert_best(chosen, num_chosen, NUM_TURNS_TRIED, gains, action)
     of_turns = np.zeros(NUM_TURNS_TRIED, np.float64)
-    room = np.empty((2, 7, max(len(state.stones), NUM_ROW_WORDS)), np.int32)
-    save_position(state, room[0])
+    size, words = board.num_cells, (4, NUM_ROW_WORDS)
+    before = (np.empty(size, np.uint8), np.empty(size, np.uint16), np.empty(words, np.int32))
+    after = (np.empty(size, np.uint8), np.empty(size, np.uint16), np.empty(words, np.int32))
+    save_stones(board, state, before)
+    to_act = int64(state.current_player)
     for place in range(num_chosen):
         state.current_player = player
-        of_turns[place] = max(0.0, gain_of_turn(board, state, room[1], player, chosen[place], lead))
-        restore_position(state, room[0])
+        of_turns[place] = max(0.0, gain_of_turn(board, state, after, player, chosen[place], lead))
+        restore_position(board, state, before, to_act, NONE)
     of_turns.sort()
     total = 0.0
     for place in range(NUM_TURNS_TRIED):

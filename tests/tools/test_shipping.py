@@ -17,6 +17,7 @@ pytest.importorskip("torch")
 from processes import Run
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation import Ratings, rate_against, workers
+from stoneworks.evaluation.accuracy.sample import shipped_samples
 from stoneworks.evaluation.match import MatchResult, play_match, wilson_interval
 from stoneworks.models import UnknownBotError, load_bot, shipped
 from stoneworks.models.bots import search_bot
@@ -37,8 +38,9 @@ MATCHES = FinalMatches(policy_opponents=("random",), search_opponents=("greedy",
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder in which shipped checkpoints are looked for."""
+    """An empty folder in which shipped checkpoints are looked for; of the samples, that of the smallest board is measured."""
     monkeypatch.setattr(shipped, "shipped_folder", lambda: tmp_path / "checkpoints")
+    monkeypatch.setattr(final_matches, "shipped_samples", lambda name: shipped_samples(name)[:1])
     return tmp_path / "checkpoints"
 
 
@@ -56,6 +58,12 @@ def test_a_shipped_folder_has_what_playing_needs_and_no_more(alphazero_run: Path
     description = json.loads((target / "checkpoint.json").read_text())
     assert list(description["files"]) == ["model.safetensors"]
     assert "random_state" not in description["training"]
+    accuracy = matches_of(target)["accuracy"]
+    assert [(row["game"], row["player"], row["positions"]) for row in accuracy] == [
+        ("vadus(size=2)", "policy", 60),
+        ("vadus(size=2)", "policy@4", 60),
+    ]
+    assert "| `vadus(size=2)` | whole games | 60 | " in (target / "README.md").read_text()
     before, after = load_checkpoint(alphazero_run / "checkpoint"), load_checkpoint(target, GAME)
     assert_equal_tensors(before.network.state_dict(), after.network.state_dict())
 

@@ -114,15 +114,10 @@ def post(shared_server: Server) -> Callable[..., Any]:
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
     """A folder with a training run of Vadus, and a link to a checkpoint beside it."""
-    from stoneworks import load_game
-    from stoneworks.models.architecture import Architecture
-    from stoneworks.models.checkpoint import save_checkpoint
-    from stoneworks.models.network import make_network
+    from random_networks import save_network
 
-    game = load_game("vadus(size=3)")
-    network = make_network(Architecture.of_game(game, channels=4, blocks=1))
-    training = {"algorithm": "alphazero", "match_results": []}
     for folder in ("runs/first/checkpoint", "elsewhere"):
-        save_checkpoint(tmp_path / folder, game=game, network=network, training=training)
+        training = {"algorithm": "alphazero", "match_results": []}
+        save_network(tmp_path / folder, "vadus(size=3)", training=training)
     (tmp_path / "runs" / "link").symlink_to(tmp_path / "elsewhere")
     return tmp_path / "runs"

@@ -50,11 +50,6 @@ def test_hints_come_from_the_strongest_of_the_fast_players(game: str, name: str)
     assert Agents().adviser(load_game(game)) == name
 
 
-@pytest.mark.parametrize("name", ["mcts:2s,parallel=root", "mcts:1000,leaf=evaluation", "alphabeta:3,candidates=20"])
-def test_searches_with_parameters_can_be_named(name: str) -> None:
-    assert Agents().check(name, GAME).name == name
-
-
 def test_checkpoints_in_the_named_folders_can_be_played(runs: Path) -> None:
     agents = Agents(folders=[runs])
     name = str(runs / "first" / "checkpoint")

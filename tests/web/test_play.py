@@ -6,6 +6,7 @@ import random
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,9 @@ from stoneworks.web.store import Store
 SMALL_GAMES = small_games()
 
 
-def choose(view: dict[str, Any], generator: random.Random) -> str:
-    position = view["position"]
-    return generator.choice(
-        [item["action"] for item in [*position["legal"], *position["buttons"]] if "then" not in item]
-    )
+def offered(position: dict[str, Any]) -> list[str]:
+    """Return the actions that the page offers."""
+    return [item["action"] for item in [*position["legal"], *position["buttons"]] if "then" not in item]
 
 
 class Play:
@@ -53,12 +52,12 @@ class Play:
         return self._client.get(f"{self.path}/{name}")
 
 
-@pytest.fixture
-def start(client: httpx.Client) -> Callable[..., Play]:
-    return lambda *arguments, **fields: Play(client, *arguments, **fields)
-
-
 Start = Callable[..., Play]
+
+
+@pytest.fixture
+def start(client: httpx.Client) -> Start:
+    return partial(Play, client)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +76,7 @@ def test_games_are_played_to_their_end_and_concurrent_ones_do_not_mix(
                 if play.view["bot_to_move"]:
                     played += play.send("bot")["turns"][-1][1]
                 else:
-                    played.append(choose(play.view, generator))
+                    played.append(generator.choice(offered(play.view["position"])))
                     play.act(played[-1])
                 assert play.view["position"]["actions"] == played
             record = GameRecord.from_json(play.get("record").text)
@@ -97,8 +96,7 @@ def test_every_legal_action_is_offered_once_with_its_places(post: Any, game: str
     while not state.is_terminal():
         actions = [loaded.action_to_string(action) for action in state.history()]
         position = post("position", game=game, actions=actions)
-        offered = [item["action"] for item in [*position["legal"], *position["buttons"]] if "then" not in item]
-        assert sorted(offered) == sorted(map(loaded.action_to_string, state.legal_actions()))
+        assert sorted(offered(position)) == sorted(map(loaded.action_to_string, state.legal_actions()))
         assert all(place in position["places"] for item in position["legal"] for place in item["path"])
         paths = [(item["label"], *item["path"]) for item in position["legal"]]
         assert len(set(paths)) == len(paths), "two actions that nobody can tell apart"
@@ -168,33 +166,6 @@ def test_a_bot_named_by_the_user_plays(start: Start, client: httpx.Client) -> No
     play = start("vadus(size=3)", [None, None])
     play.send("players", players=["mcts:17", None])
     assert len(play.send("bot")["turns"]) == 1
-
-
-def test_a_hint_is_legal(start: Start) -> None:
-    play = start("laido(size=3)", [None, "random"])
-    assert play.act(play.send("hint")["actions"][0])["turns"]
-
-
-def test_two_bots_play_to_the_end(start: Start) -> None:
-    play = start("vadus(size=3)", ["greedy", "mcts:10"])
-    while play.view["bot_to_move"]:
-        play.send("bot")
-    assert play.view["result"]["reason"] == "groups" or play.view["result"]["winner"] is None
-
-
-@pytest.mark.slow
-def test_games_survive_sigkill(start_server: Any, tmp_path: Path) -> None:
-    generator = random.Random(3)
-    server = start_server()
-    with server.client() as client:
-        play = Play(client, "vadus(size=4)", [None, None])
-        for _ in range(9):
-            play.act(choose(play.view, generator))
-    server.kill()
-    with start_server().client() as client:
-        assert client.get(play.path).json() == play.view
-    with sqlite3.connect(tmp_path / "data" / "games.sqlite3") as database:
-        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
 def test_a_database_of_a_later_version_and_another_file_are_refused(tmp_path: Path) -> None:

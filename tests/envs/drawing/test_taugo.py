@@ -10,7 +10,7 @@ from game_play import after, played
 from stoneworks.envs.drawing import draw, theme
 from stoneworks.envs.drawing.picture import Drawing
 from stoneworks.envs.rules import State, load_game
-from svg_reading import centers, group, rgb, spelt
+from svg_reading import centers, group, rgb
 
 SPACING = 40
 GAME = load_game("taugo(size=4)")
@@ -77,11 +77,3 @@ def test_a_filled_point_has_its_color_and_a_policy_adds_up_the_actions_of_a_poin
     policy = np.zeros(state.game.num_actions)
     policy[[state.string_to_action(text) for text in ("b2", "Nb2", "end")]] = 0.5, 0.5, 0.0
     assert pixel(draw(state, fill=policy), 1.3, 1.3) == rgb(theme.HEAT[-1])
-
-
-def test_marks_are_on_stones_and_empty_points_and_the_corners_of_the_grid_are_refused() -> None:
-    state = played(GAME, LINE)
-    drawing = draw(state, marks={"b3": "1", "a2": "2"})
-    assert sorted(spelt(drawing, "marks")) == ["1", "2"]
-    with pytest.raises(ValueError, match=r"marks.*a1 is off the board"):
-        draw(state, marks={"a1": "x"})

@@ -15,26 +15,9 @@ import numba
 import numpy as np
 import pytest
 
-from fresh_runs import run_python
+from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.kernels import kernel_cache
 from stoneworks.envs.rules.kernels.kernel_cache import KernelCache, cache_folder
-
-PRINT_NUMBERS_OF_LEGAL_ACTIONS = """
-import sys
-from stoneworks.envs.rules import load_game
-print(*(len(load_game(game).new_initial_state().legal_actions()) for game in sys.argv[1:]))
-"""
-
-
-def numbers_of_legal_actions(*games: str) -> list[int]:
-    """Return the number of legal actions at the start of each game, counted in a process of its own."""
-    return list(map(int, run_python(PRINT_NUMBERS_OF_LEGAL_ACTIONS, *games).splitlines()[0].split()))
-
-
-def test_records_of_two_sizes_compiled_in_two_processes_are_not_mixed_up_in_a_third() -> None:
-    assert numbers_of_legal_actions("vadus(size=2)") == [7]
-    assert numbers_of_legal_actions("vadus(size=11)") == [331]
-    assert numbers_of_legal_actions("vadus(size=2)", "vadus(size=11)") == [7, 331]
 
 
 @pytest.fixture(autouse=True)
@@ -158,11 +141,13 @@ def test_old_kernels_are_removed_and_files_of_others_are_not(tmp_path: Path) -> 
     assert thesis.read_text() == "of somebody"
 
 
-def test_the_digest_depends_on_the_numbers_of_planes() -> None:
-    def digest(**numbers: int) -> str:
+def test_the_digest_depends_on_the_numbers_of_planes_and_on_the_layout_of_records() -> None:
+    def digest(*signature: Any, **numbers: int) -> str:
         names = {"Plane": namedtuple("Planes", numbers)(**numbers)}
         function = types.FunctionType((lambda: Plane.BOARD).__code__, names)  # type: ignore[name-defined]  # noqa: F821
-        return KernelCache("board", function, ()).name
+        return KernelCache("board", function, signature).name
 
     assert digest(BOARD=1) == digest(BOARD=1) != digest(BOARD=2)
     assert digest(BOARD=1, PASSED=2) != digest(PASSED=1, BOARD=2)
+    small, large = (numba.from_dtype(load_game("vadus", size=size).state_dtype) for size in (2, 11))
+    assert digest(small, BOARD=1) == digest(small, BOARD=1) != digest(large, BOARD=1)

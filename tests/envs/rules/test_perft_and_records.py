@@ -8,25 +8,13 @@ import pytest
 
 from game_play import played, read_test_data
 from side_by_side import Both, naive_state
-from stoneworks.envs.rules import Game, State, game_names, load_game
+from stoneworks.envs.rules import Game, game_names, load_game
 
 PERFT, RECORDS = read_test_data("perft.jsonl"), read_test_data("records.jsonl")
 #: Depths whose positions would be more than this are left out: the kernels need about a second for it.
 MOST_SEQUENCES = 12_000_000
-#: The same for the counts that are made in Python, one action at a time.
-MOST_SEQUENCES_IN_PYTHON = 3_000
-
-
-def divide(state: State, depth: int) -> str:
-    """Return the number of sequences that begin with each action, one a line."""
-    counts = {state.action_to_string(action): state.child(action).perft(depth - 1) for action in state.legal_actions()}
-    return "\n".join(f"  {text:8} {count}" for text, count in counts.items())
-
-
-def count_in_python(state: State, depth: int) -> int:
-    if depth == 1:
-        return len(state.legal_actions())
-    return sum(count_in_python(state.child(action), depth - 1) for action in state.legal_actions())
+#: The same for the counts by the naive implementation.
+MOST_SEQUENCES_OF_NAIVE = 3_000
 
 
 def count_by_naive(game: Game, texts: list[str], depth: int) -> int:
@@ -47,30 +35,20 @@ def test_every_game_has_test_data_and_its_game_strings_are_what_str_gives(stored
 
 @pytest.mark.parametrize("line", PERFT, ids=lambda line: line["game"])
 def test_the_number_of_sequences_is_that_of_the_test_data(line: dict[str, Any]) -> None:
-    """By the kernels, and where there are few also through states and by the naive implementation."""
+    """By the kernels, and where there are few also by the naive implementation."""
     game = load_game(line["game"])
     for depth, expected in enumerate(line["nodes"], start=1):
         if expected <= MOST_SEQUENCES:
-            counted = game.perft(depth)
-            assert counted == expected, f"{game} at depth {depth}\n{divide(game.new_initial_state(), depth)}"
-        if expected <= MOST_SEQUENCES_IN_PYTHON:
-            assert count_in_python(game.new_initial_state(), depth) == expected
+            assert game.perft(depth) == expected, f"{game} at depth {depth}"
+        if expected <= MOST_SEQUENCES_OF_NAIVE:
             assert count_by_naive(game, [], depth) == expected
 
 
-def test_the_divide_adds_up_and_no_depth_is_one_empty_sequence() -> None:
-    state = load_game(f"{game_names()[0]}").new_initial_state()
-    assert sum(int(line.split()[1]) for line in divide(state, 2).splitlines()) == state.perft(2)
-    assert state.perft(0) == 1
+def test_no_depth_is_one_empty_sequence_and_a_game_that_is_over_has_no_other() -> None:
+    state = played("vadus(size=2)", "b2 pass pass")
+    assert [state.perft(depth) for depth in (0, 1, 3)] == [1, 0, 0]
     with pytest.raises(ValueError, match=r"depth must be .* >= 0, got -1"):
         state.perft(-1)
-
-
-def test_a_game_that_is_over_has_no_sequences() -> None:
-    state = played("vadus(size=2)", "b2 pass pass")
-    assert state.is_terminal()
-    assert state.perft(1) == 0
-    assert state.perft(3) == 0
 
 
 @pytest.mark.once

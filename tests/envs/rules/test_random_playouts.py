@@ -2,38 +2,49 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from game_play import played, uniform_game
-from stoneworks.envs.rules import Batch, State, load_game, templates
-from stoneworks.envs.rules.games import small_games
-from stoneworks.envs.rules.kernels import specialized_kernel
+from stoneworks.envs.rules import State, load_game, templates
 from stoneworks.envs.rules.kernels.random_numbers import independent_seeds
 
-MAX_LENGTH = 40
 NUM_PLAYOUTS = 20_000
+#: Probability of each number of actions with each end: the bytes of the last record, or its winner.
+Ends = dict[tuple[int, bytes | int], float]
 
 
-def exact_distribution(
-    state: State, known: dict[bytes, npt.NDArray[np.float64]] | None = None
-) -> npt.NDArray[np.float64]:
-    """The probability of each number of actions to the end and each result for player 0: ``[MAX_LENGTH, 3]``, draws first."""
-    known = {} if known is None else known
+def ends_of(state: State, known: dict[bytes, Ends]) -> Ends:
+    """Return the ends of uniformly random games from a position."""
     key = state.record.tobytes()
     if key not in known:
-        found = np.zeros((MAX_LENGTH, 3))
-        if state.is_terminal():
-            found[0, int(state.returns()[0])] = 1
-        else:
-            legal = state.legal_actions()
-            for action in legal:
-                found[1:] += exact_distribution(state.child(action), known)[:-1] / len(legal)
-        known[key] = found
+        legal = state.legal_actions()
+        known[key] = defaultdict(float, {} if legal else {(0, key): 1.0})
+        for action in legal:
+            for (length, end), probability in ends_of(state.child(action), known).items():
+                known[key][length + 1, end] += probability / len(legal)
     return known[key]
+
+
+def assert_playouts_end_as_random_games(state: State, num_playouts: int = NUM_PLAYOUTS // 4) -> None:
+    """Check that playouts end in the records, and with the lengths and results, of random games, and about as often."""
+    game = state.get_game()
+    ends = ends_of(state, {})
+    last = np.frombuffer(b"".join(end for _, end in ends), game.state_dtype)
+    for (length, _), winner, share in [*zip(ends, last["winner"].tolist(), ends.values(), strict=True)]:
+        ends[length, winner] += share
+    states = np.repeat(np.array([state.record]), num_playouts)
+    returns, lengths = np.zeros((num_playouts, 2), np.float32), np.zeros(num_playouts, np.int32)
+    game.compiled(templates.play_out)(game.board, states, independent_seeds(1, num_playouts), returns, lengths)
+    winners = np.where(returns[:, 0] == 0, -1, returns[:, 0] < 0).tolist()
+    found = Counter([*zip(lengths.tolist() * 2, [*(record.tobytes() for record in states), *winners], strict=True)])
+    assert found.keys() <= ends.keys()
+    for end, share in ends.items():
+        error = math.sqrt(share * (1 - share) / num_playouts)
+        assert abs(found[end] / num_playouts - share) <= 5 * error + 2 / num_playouts
 
 
 @pytest.mark.parametrize(
@@ -48,61 +59,19 @@ def exact_distribution(
         ("laido(size=2)", "b2 swap"),
         ("laido(pie_rule=False,size=2)", ""),
         ("laido(pie_rule=False,size=2)", "pass"),
-        ("taugo(size=3)", "c3 b3 end b4 c4 d4 d3 end b2 end"),  # with cuts, some of them to edge points
+        # Cuts are legal, drawn by the stone from which they start or by their end, some of them to edge points.
+        ("taugo(size=3)", "c2 d3 c3 c4"),
+        ("taugo(size=3)", "d4 c3 c4 b4"),
+        ("taugo(size=3)", "c3 b3 end b4 c4 d4 d3 end b2 end"),
         ("taugo(size=3)", "c4 end d4 d3 d2 c3 b4 end end c2 end"),
         ("taigo(radius=1,tiles=4)", ""),
         ("taigo(radius=2,tiles=9,cones=1)", "e2-e1 b2-c2 a3-a4 b4-b3 d1-c1"),  # holes to fill
         ("taigo(radius=2,tiles=9,cones=1)", "b4-b3 d4-c5 d1-c2 e3-e2 a5-b5"),
-        ("trugo(radius=1,tiles=3)", ""),
+        ("trugo(radius=1,tiles=3)", "b2/0"),
     ],
 )
-def test_lengths_and_results_of_playouts_have_the_exact_distribution(name: str, texts: str) -> None:
-    game = load_game(name)
-    state = played(game, texts)
-    batch = Batch(game, NUM_PLAYOUTS, seed=1)
-    batch.load(np.arange(NUM_PLAYOUTS), np.repeat(np.array([state.record]), NUM_PLAYOUTS))
-    returns, lengths = batch.random_playouts()
-    shares = np.zeros((MAX_LENGTH, 3))
-    np.add.at(shares, (lengths, returns[:, 0].astype(int)), 1 / NUM_PLAYOUTS)
-    exact = exact_distribution(state)
-    assert exact.sum() == pytest.approx(1), "no playout is longer"
-    standard_errors = np.sqrt(exact * (1 - exact) / NUM_PLAYOUTS)
-    assert (np.abs(shares - exact) <= 5 * standard_errors + 2 / NUM_PLAYOUTS).all()
-
-
-Ends = dict[tuple[int, bytes], float]
-
-
-def ends_of(state: State, known: dict[bytes, Ends]) -> Ends:
-    """The probability of each number of actions to the end with each record in which a random game from here ends."""
-    key = state.record.tobytes()
-    if key not in known:
-        legal = state.legal_actions()
-        known[key] = defaultdict(float, {} if legal else {(0, key): 1.0})
-        for action in legal:
-            for (length, end), probability in ends_of(state.child(action), known).items():
-                known[key][length + 1, end] += probability / len(legal)
-    return known[key]
-
-
-def assert_playouts_end_as_random_games(state: State) -> None:
-    """Check that playouts end in the records in which random games end, and about as often in each."""
-    ends = ends_of(state, {})
-    states = np.repeat(np.array([state.record]), NUM_PLAYOUTS // 4)
-    returns, lengths = np.zeros((len(states), 2), np.float32), np.zeros(len(states), np.int32)
-    game = state.get_game()
-    game.compiled(templates.play_out)(game.board, states, independent_seeds(1, len(states)), returns, lengths)
-    found = Counter((length, record.tobytes()) for length, record in zip(lengths.tolist(), states, strict=True))
-    assert found.keys() <= ends.keys()
-    for end, share in ends.items():
-        error = np.sqrt(share * (1 - share) / len(states))
-        assert abs(found[end] / len(states) - share) <= 5 * error + 2 / len(states)
-
-
-@pytest.mark.parametrize("texts", ["c2 d3 c3 c4", "d4 c3 c4 b4", "c3 b3 end b4 c4 d4 d3 end b2 end"])
-def test_playouts_of_taugo_end_in_the_positions_in_which_random_games_end(texts: str) -> None:
-    """Cuts are legal, drawn by the stone from which they start (twice) or by their end."""
-    assert_playouts_end_as_random_games(played("taugo(size=3)", texts))
+def test_playouts_from_named_positions_end_as_random_games(name: str, texts: str) -> None:
+    assert_playouts_end_as_random_games(played(name, texts), NUM_PLAYOUTS)
 
 
 @pytest.mark.parametrize(
@@ -114,10 +83,9 @@ def test_playouts_of_taugo_end_in_the_positions_in_which_random_games_end(texts:
         ("trugo(max_turns=14,pieces=25,radius=6,tiles=9)", 14, (-2, -4)),
     ],
 )
-def test_playouts_end_in_the_positions_in_which_random_games_end(
+def test_playouts_near_the_end_of_long_games_end_as_random_games(
     name: str, min_actions: int, places: tuple[int, ...]
 ) -> None:
-    """From some actions before the end of long games, where few are left."""
     game = load_game(name)
     rng = np.random.default_rng(7)
     games = [states for states in (uniform_game(game, rng) for _ in range(50)) if len(states) > min_actions]
@@ -125,30 +93,3 @@ def test_playouts_end_in_the_positions_in_which_random_games_end(
     for states in games[:10]:
         for place in places:
             assert_playouts_end_as_random_games(states[place])
-
-
-@pytest.mark.slow  # compiles a kernel of each game that nothing else uses
-@pytest.mark.parametrize("name", small_games())
-def test_a_kernel_of_the_game_plays_as_the_common_kernel_does(name: str) -> None:
-    """Lengths and results have the same distribution, from the start and from the middle of a game."""
-    game = load_game(name)
-    four = {kernel: game.kernels[kernel] for kernel in ("reset", "legal_actions", "apply_action", "observe")}
-    common = {"finish_at_random": specialized_kernel(templates.finish_at_random, game.name, four)}
-    rng = np.random.default_rng(5)
-    state = game.new_initial_state()
-    for moment in range(3):
-        samples = []
-        for seed, kernels in enumerate((None, common)):
-            states = np.repeat(np.array([state.record]), NUM_PLAYOUTS // 4)
-            returns, lengths = np.zeros((len(states), 2), np.float32), np.zeros(len(states), np.int32)
-            seeds = independent_seeds(10 * moment + seed, len(states))
-            game.compiled(templates.play_out, kernels)(game.board, states, seeds, returns, lengths)
-            assert (states["ending"] > 0).all()
-            samples.append(np.stack([lengths, lengths**2, returns[:, 0] == 1, returns[:, 0] == -1]).astype(float))
-        own, other = samples
-        error = np.sqrt((own.var(axis=1) + other.var(axis=1)) / own.shape[1])
-        assert (np.abs(own.mean(axis=1) - other.mean(axis=1)) <= 5 * error).all()
-        for _ in range(8):
-            if not state.is_terminal():
-                legal = state.legal_actions()
-                state.apply_action(legal[rng.integers(len(legal))])

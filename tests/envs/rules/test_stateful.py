@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings, strategies as st
-from hypothesis.stateful import (
-    Bundle,
-    RuleBasedStateMachine,
-    consumes,
-    invariant,
-    multiple,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, rule
 
+from game_play import COPIES
+from state_machines import run_machine
 from stoneworks.envs.rules import Game, IllegalActionError, State
+
+
+def serialized(state: State) -> State:
+    return state.get_game().deserialize_state(state.serialize())
 
 
 class StateMachine(RuleBasedStateMachine):
@@ -67,18 +65,13 @@ class StateMachine(RuleBasedStateMachine):
         assert not state.try_apply_action(action)
         assert state.try_step(action) is None
 
-    @rule(target=states, state=states, way=st.sampled_from(["clone", "deepcopy", "pickle", "serialize", "child"]))
-    def copy(self, state: State, way: str) -> object:
-        actions = list(self.actions[id(state)])
-        if way == "clone":
-            return self.keep(state.clone(), actions)
-        if way == "deepcopy":
-            return self.keep(copy.deepcopy(state), actions)
-        if way == "pickle":
-            return self.keep(pickle.loads(pickle.dumps(state)), actions)
-        if way == "serialize":
-            return self.keep(self.game.deserialize_state(state.serialize()), actions)
-        legal = state.legal_actions()
+    @rule(target=states, state=states, way=st.sampled_from([*COPIES, State.clone, serialized]))
+    def copy(self, state: State, way: Callable[[State], State]) -> State:
+        return self.keep(way(state), list(self.actions[id(state)]))
+
+    @rule(target=states, state=states)
+    def step_to_a_child(self, state: State) -> object:
+        actions, legal = self.actions[id(state)], state.legal_actions()
         return self.keep(state.child(legal[-1]), [*actions, legal[-1]]) if legal else multiple()
 
     @rule(state=consumes(states))
@@ -101,13 +94,4 @@ class StateMachine(RuleBasedStateMachine):
 
 
 def test_any_sequence_of_uses_leaves_every_state_right(game: Game) -> None:
-    run_state_machine_as_test(
-        lambda: StateMachine(game),
-        settings=settings(
-            max_examples=15,
-            stateful_step_count=20,
-            deadline=None,
-            derandomize=True,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    run_machine(partial(StateMachine, game), max_examples=15)

@@ -65,6 +65,7 @@ def test_a_forked_process_starts_its_own_threads() -> None:
         team.run(len, [([],), ([],)])
         os._exit(7)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    team.run(len, [([],), ([],)])
 
 
 def test_after_a_thread_could_not_be_started_the_next_call_starts_them(monkeypatch: pytest.MonkeyPatch) -> None:

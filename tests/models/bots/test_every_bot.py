@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
+import contextlib
 import math
 import re
-import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import pytest
 from game_play import played, read_test_data
 from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.envs.rules.games import small_games
-from stoneworks.models import Bot, UnknownBotError, load_bot
+from stoneworks.models import Bot, BotSpec, UnknownBotError, load_bot
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.bots.external_bot import ExternalBot
 from stoneworks.models.bots.greedy_bot import GreedyBot
@@ -35,7 +35,7 @@ GAMES = pytest.mark.parametrize("game", small_games())
 
 @pytest.fixture
 def make_bot(tmp_path: Path) -> Callable[..., Bot]:
-    """``make_bot(name, game, seed)``: a bot; ``checkpoint`` is a network whose policy is far from uniform."""
+    """``make_bot(name, game, seed)``: a bot; ``checkpoint`` is a network whose policy is far from uniform, ``policy:`` a layer."""
 
     def make(name: str, game: str | Game, seed: int | None = None) -> Bot:
         if name.startswith("checkpoint"):
@@ -43,19 +43,27 @@ def make_bot(tmp_path: Path) -> Callable[..., Bot]:
 
             save_network(tmp_path / "checkpoint", game, random_network(game, 0.12, seed=2))
             name = f"{tmp_path}/{name}"
+        elif name == "policy:":
+            from torch import manual_seed, nn
+
+            from stoneworks.models.exported_policy import save_policy
+
+            manual_seed(0)
+            name, played_on = f"policy:{tmp_path}/file", load_game(str(game))
+            layers = [nn.Linear(int(np.prod(played_on.observation_shape)), played_on.num_actions)]
+            save_policy(tmp_path / "file", layers, played_on, selection="argmax")
         return load_bot(name, game, seed)
 
     return make
 
 
-def game_of(bots: tuple[Bot, Bot], game: str) -> list[int]:
+def actions_of_game(bots: tuple[Bot, Bot], game: str) -> list[int]:
     """Return the actions of a game, in which each bot's policy and action are checked."""
     state = played(game)
     while not state.is_terminal():
         before = state.clone()
         policy, action = bots[state.current_player()].step_with_policy(state)
-        assert state == before
-        assert state.history() == before.history()
+        assert (state, state.history()) == (before, before.history())
         probabilities = dict(policy)
         assert len(probabilities) == len(policy)
         assert set(probabilities) <= set(state.legal_actions())
@@ -68,15 +76,14 @@ def game_of(bots: tuple[Bot, Bot], game: str) -> list[int]:
 @ALL
 @GAMES
 def test_whole_games_are_legal_and_repeat_under_a_seed(name: str, game: str, make_bot: Callable[..., Bot]) -> None:
-    one, again = (game_of((make_bot(name, game, 1), make_bot(name, game, 99)), game) for _ in range(2))
+    one, again = (actions_of_game((make_bot(name, game, 1), make_bot(name, game, 99)), game) for _ in range(2))
     assert one == again
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name is not NETWORKS[1]])
 def test_other_seeds_play_another_game(name: str, make_bot: Callable[..., Bot]) -> None:
-    game = "vadus(size=4)"
-    one, *others = (game_of((make_bot(name, game, a), make_bot(name, game, b)), game) for a, b in [(1, 2), (3, 4)])
-    assert [one] != others
+    bots = [make_bot(name, "vadus(size=4)", seed) for seed in (1, 2, 3, 4)]
+    assert actions_of_game((bots[0], bots[1]), "vadus(size=4)") != actions_of_game((bots[2], bots[3]), "vadus(size=4)")
 
 
 @ALL
@@ -105,6 +112,58 @@ def test_a_batch_is_played_like_its_games_one_by_one(name: str, game: str, make_
     assert make_bot(name, game, 9).step_batch(batch, rows).tolist() == [alone.step(batch.state(row)) for row in rows]
 
 
+#: What searches and evaluations know besides their action and their policy; what a bot does not know is None.
+SEARCH = {"value", "simulations", "visits", "action_values", "line"}
+EVALUATION = {"evaluation", "action_evaluations", "line"}
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        *((name, set()) for name in ("random", f"exec:{sys.executable} -m stoneworks.models.bots.external_bot random")),
+        *((name, EVALUATION) for name in ("greedy", "alphabeta:2")),
+        *((name, SEARCH) for name in ("mcts:200", EVALUATED, PARALLEL)),
+        pytest.param("checkpoint", {"value", "line"}, marks=pytest.mark.needs("torch")),
+        pytest.param("checkpoint@12", SEARCH | {"priors"}, marks=pytest.mark.needs("torch")),
+        pytest.param("policy:", {"line"}, marks=pytest.mark.needs("torch")),
+    ],
+)
+def test_all_bots_say_what_they_think_in_the_same_form(
+    name: str, known: set[str], make_bot: Callable[..., Bot]
+) -> None:
+    state = played("vadus(size=5)", "c3 e5 g6")
+    before, bot, stepping = state.clone(), *(make_bot(name, state.get_game(), 1) for _ in range(2))
+    with contextlib.closing(bot), contextlib.closing(stepping):
+        found = bot.analyze(state)
+        assert found.action == stepping.step(state)
+    assert state == before
+    assert found.player == state.current_player()
+    assert found.actions.tolist() == state.legal_actions()
+    assert found.policy.shape == found.actions.shape
+    assert found.policy.sum() == pytest.approx(1)
+    fields = {field for field in SEARCH | EVALUATION | {"priors", "proven"} if getattr(found, field) is not None}
+    assert fields - ({"line"} if not found.line else set()) == known
+    for array in (found.visits, found.action_values, found.priors, found.action_evaluations):
+        assert array is None or array.shape == found.actions.shape
+    if found.value is not None and found.values is not None:
+        assert -1 <= found.value <= 1
+        assert found.values[found.player] == found.value == -found.values[1 - found.player]
+    assert found.visits is None or found.visits.sum() == found.simulations
+    for action in found.line:
+        state.apply_action(action)
+    assert name == "policy:" or BotSpec.parse(bot.name).entry.estimates_values == (found.value is not None)
+
+
+@pytest.mark.parametrize("name", ["mcts:2000", pytest.param("checkpoint@64", marks=pytest.mark.needs("torch"))])
+def test_a_proven_position_is_known_to_be(name: str, make_bot: Callable[..., Bot]) -> None:
+    state = played("vadus(size=2)")
+    bot = make_bot(name, state.get_game(), 1)
+    while not state.is_terminal():
+        found = bot.analyze(state)
+        state.apply_action(found.action)
+    assert found.proven == found.value == state.returns()[found.player]
+
+
 def test_the_games_of_a_batch_have_seeds_of_their_own() -> None:
     batch = Batch(load_game("vadus(size=5)"), 8)
     assert len(set(load_bot("mcts:20", batch.game, 0).step_batch(batch, np.arange(8)).tolist())) > 1
@@ -127,6 +186,23 @@ def test_a_finished_game_and_a_position_of_another_game_are_refused(name: str, m
                 call()
 
 
+@pytest.mark.parametrize("name", ["random", "greedy", "alphabeta:1,candidates=100"])
+def test_equally_good_actions_are_chosen_about_equally_often(name: str) -> None:
+    state = played("laido(size=3)")
+    bot: Any = load_bot(name, state.get_game(), seed=3)
+    best = state.legal_actions()
+    if name != "random":
+        values = bot.action_values(state)
+        best = np.flatnonzero(values == values.max()).tolist()
+    assert bot.step_with_policy(state)[0] == [(action, 1 / len(best)) for action in best]
+    in_batch = bot.step_batch(Batch(state.get_game(), 1000), np.arange(1000))
+    for actions in (in_batch, [bot.step(state) for _ in range(1000)]):
+        chosen, counts = np.unique(actions, return_counts=True)
+        assert chosen.tolist() == best
+        # The count of each is binomial.
+        assert 0 < abs(counts - 1000 / len(best)).max() < 5 * (1000 / len(best)) ** 0.5
+
+
 @pytest.mark.parametrize("name", ["random", "greedy"])
 def test_restarting_a_stateless_bot_does_not_reset_its_random_numbers(name: str) -> None:
     state = played("vadus(size=9)")
@@ -134,44 +210,6 @@ def test_restarting_a_stateless_bot_does_not_reset_its_random_numbers(name: str)
     assert one.step(state) == other.step(state)
     one.restart()
     assert [one.step(state) for _ in range(20)] == [other.step(state) for _ in range(20)]
-
-
-def test_the_random_bot_chooses_every_legal_action_about_equally_often() -> None:
-    state = played("vadus(size=2)", "b2 b1")
-    game, legal = state.get_game(), state.legal_actions()
-    batch = Batch(game, 4000)
-    batch.load(np.arange(4000), np.repeat(np.array([state.record]), 4000))
-    bot = load_bot("random", game, seed=3)
-    in_batch = np.bincount(bot.step_batch(batch, np.arange(4000)), minlength=game.num_actions)
-    one_by_one = np.bincount([bot.step(state) for _ in range(4000)], minlength=game.num_actions)
-    for counts in (in_batch, one_by_one):
-        assert np.flatnonzero(counts).tolist() == legal
-        # The count of each is binomial: 4000 draws of probability 1/5 have a standard deviation of 25.3.
-        assert abs(counts[legal] - 4000 / len(legal)).max() < 5 * 25.3
-    assert bot.step_with_policy(state)[0] == [(action, 1 / len(legal)) for action in legal]
-
-
-def test_a_bot_that_only_has_a_policy_steps_alone_and_in_a_batch() -> None:
-    class FirstBot(Bot):
-        def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
-            action = state.legal_actions()[0]
-            return [(action, 1.0)], action
-
-    bot, state = FirstBot(), played("vadus(size=2)")
-    assert bot.name == "FirstBot"
-    first = state.string_to_action("b1")
-    assert bot.step(state) == first
-    assert bot.step_batch(Batch(state.get_game(), 3), np.array([0, 2])).tolist() == [first, first]
-    bot.restart()
-
-
-def test_the_bots_need_no_torch() -> None:
-    code = (
-        "import sys; from stoneworks.models import load_bot; load_bot('greedy', 'vadus(size=2)');"
-        "load_bot('random', 'vadus(size=2)'); print('torch' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
 
 
 @pytest.mark.parametrize("name", BOT_NAMES["canonical"])
@@ -190,55 +228,58 @@ def test_a_wrong_name_is_an_error_that_names_the_bot_the_part_and_what_is_allowe
     assert [word for word in re.findall(r"'[^']*'|\S+", words) if word not in message] == []
 
 
-def refused(make: Callable[..., object], option: str, values: tuple[object, ...], **others: object) -> list[Any]:
-    """Return the cases of an option with values that are not allowed."""
-    return [(make, {**others, option: value}, f"{option} must be .*got {re.escape(repr(value))}") for value in values]
+class HalfBot(Bot):
+    """Knows its policy only."""
+
+    def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
+        first, *_, last = state.legal_actions()
+        return [(last, 0.5), (first, 0.5)], last
 
 
-INTEGERS, NUMBERS = (0, -1, 1.5, True, "2"), (0.0, -1.0, math.nan, math.inf, True, "1")
+def test_a_bot_that_only_has_a_policy_steps_in_batches_and_analyzes() -> None:
+    bot, state = HalfBot(), played("vadus(size=2)")
+    last = state.legal_actions()[-1]
+    assert (bot.name, bot.step(state)) == ("HalfBot", last)
+    assert bot.step_batch(Batch(state.get_game(), 3), np.array([0, 2])).tolist() == [last, last]
+    bot.restart()
+    found = bot.analyze(state)
+    assert found.action == last
+    assert found.policy[[0, -1]].tolist() == [0.5, 0.5]
+    assert found.policy.sum() == 1
+    assert (found.value, found.values, found.line) == (None, None, ())
 
 
-def external_bot(game: Game, **options: Any) -> Bot:
-    return ExternalBot(sys.executable, game, **options)
+@pytest.mark.parametrize("options", [{}, {"seconds": 1.0, "simulations": 5, "turns": 5}])
+def test_a_search_needs_exactly_one_budget(options: dict[str, Any]) -> None:
+    for make, unit in ((MCTSBot, "simulations"), (AlphaBetaBot, "turns")):
+        given = {name: value for name, value in options.items() if name in (unit, "seconds")}
+        with pytest.raises(ValueError, match=f"exactly one of {unit} and seconds"):
+            make(load_game("vadus(size=2)"), **given)
 
 
 @pytest.mark.parametrize(
-    ("make", "options", "message"),
+    ("make", "options", "option", "value"),
     [
-        (MCTSBot, {}, "exactly one"),
-        (MCTSBot, {"simulations": 5, "seconds": 1.0}, "exactly one"),
-        (AlphaBetaBot, {}, "exactly one of turns and seconds"),
-        (AlphaBetaBot, {"turns": 1, "seconds": 1.0}, "exactly one of turns and seconds"),
-        *itertools.chain(
-            refused(MCTSBot, "simulations", INTEGERS),
-            refused(MCTSBot, "seconds", NUMBERS[:4]),
-            refused(MCTSBot, "exploration", (-0.1,), simulations=5),
-            refused(MCTSBot, "num_threads", (0, 10**9), simulations=5),
-            refused(MCTSBot, "leaf", ("network",), simulations=5),
-            refused(AlphaBetaBot, "turns", (*INTEGERS, 2**40)),
-            refused(AlphaBetaBot, "seconds", NUMBERS[:4]),
-            refused(AlphaBetaBot, "num_candidates", (*INTEGERS, 2**40), turns=1),
-            refused(GreedyBot, "num_candidates", INTEGERS[:4]),
-            refused(GreedyBot, "beam_width", INTEGERS[:4]),
-            refused(external_bot, "seconds", NUMBERS),
-            refused(external_bot, "start_seconds", NUMBERS),
-        ),
+        (MCTSBot, {}, "simulations", 0),
+        (MCTSBot, {}, "seconds", math.inf),
+        (MCTSBot, {"simulations": 5}, "exploration", -0.1),
+        (MCTSBot, {"simulations": 5}, "num_threads", 0),
+        (MCTSBot, {"simulations": 5}, "num_threads", 10**9),
+        (MCTSBot, {"simulations": 5}, "leaf", "network"),
+        (AlphaBetaBot, {}, "turns", 0),
+        (AlphaBetaBot, {}, "turns", 2**40),
+        (AlphaBetaBot, {}, "seconds", -1.0),
+        (AlphaBetaBot, {"turns": 1}, "num_candidates", 0),
+        (AlphaBetaBot, {"turns": 1}, "num_candidates", 2**40),
+        (GreedyBot, {}, "num_candidates", 0),
+        (GreedyBot, {}, "beam_width", 0),
+        (partial(ExternalBot, sys.executable), {}, "seconds", 0.0),
+        (partial(ExternalBot, sys.executable), {}, "start_seconds", "1"),
+        *((partial(load_bot, "random"), {}, "seed", seed) for seed in (-1, 1.5, True, "1")),
     ],
 )
 def test_a_wrong_option_is_an_error_that_names_it(
-    make: Callable[..., Bot], options: dict[str, Any], message: str
+    make: Callable[..., Bot], options: dict[str, Any], option: str, value: object
 ) -> None:
-    with pytest.raises(ValueError, match=message):
-        make(load_game("vadus(size=2)"), **options)
-
-
-@pytest.mark.parametrize("seed", [-1, 1.5, True, "1"])
-def test_an_invalid_seed_is_an_error_that_names_it(seed: Any) -> None:
-    with pytest.raises(ValueError, match=f"seed must be .* got {seed!r}"):
-        load_bot("random", "vadus(size=3)", seed=seed)
-
-
-@pytest.mark.parametrize("game", ["chess", "vadus(size=1)", 5])
-def test_an_invalid_game_is_an_error(game: str) -> None:
-    with pytest.raises(ValueError, match=r"game|size"):
-        load_bot("random", game)
+    with pytest.raises(ValueError, match=f"{option} must be .*got {re.escape(repr(value))}"):
+        make(load_game("vadus(size=2)"), **options, **{option: value})

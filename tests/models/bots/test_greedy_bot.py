@@ -10,10 +10,9 @@ import numpy.typing as npt
 import pytest
 
 from evaluating import evaluation
-from game_play import played, turn_of, uniform_game, with_mover
+from game_play import played, random_game, turn_of, uniform_game, with_mover
 from side_by_side import trugo_position
 from stoneworks.envs.rules import Game, State, load_game
-from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
 from stoneworks.models.bots.greedy_bot import GreedyBot
 from stoneworks.models.search.turn_search import WIN_VALUE
@@ -24,18 +23,9 @@ SMALL_GAMES = ("vadus(size=2)", "vadus(size=3)", "laido(size=2)", "laido(size=3)
 def random_positions(game: Game, number: int, seed: int) -> Iterator[State]:
     """Yield positions in which somebody is to move, from games in which passes are as frequent as stones."""
     generator = np.random.default_rng(seed)
-    pass_action = game.string_to_action("pass")
-    while number > 0:
-        state = game.new_initial_state()
-        length = generator.integers(0, 2 * game.num_points)
-        while not state.is_terminal():
-            if len(state.history()) >= length:
-                yield state
-                number -= 1
-                break
-            legal = state.legal_actions()
-            passes = pass_action in legal and generator.random() < 0.3
-            state.apply_action(pass_action if passes else int(generator.choice(legal)))
+    for _ in range(number):
+        states = [state.clone() for state in random_game(game, int(generator.integers(2**32)), 0.3)][:-1]
+        yield states[int(generator.integers(len(states)))]
 
 
 def ends_of_turn(state: State) -> Iterator[tuple[int, State]]:
@@ -69,27 +59,17 @@ def test_the_unlimited_search_finds_the_value_of_every_turn(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["vadus(size=3)", "vadus(size=5)", "laido(size=5)"])
-def test_the_limited_search_finds_existing_turns_with_their_values(name: str) -> None:
+def test_the_limited_search_finds_existing_turns_with_their_values_and_passes(name: str) -> None:
     game = load_game(name)
-    limited, unlimited = (
-        GreedyBot(game, 0, num_candidates=5, beam_width=2),
-        GreedyBot(game, 0, num_candidates=1000, beam_width=1000),
-    )
+    limited = GreedyBot(game, 0, num_candidates=2, beam_width=1)
+    unlimited = GreedyBot(game, 0, num_candidates=1000, beam_width=1000)
     for state in random_positions(game, 30, seed=2):
-        few, all_values = limited.action_values(state), unlimited.action_values(state)
-        found = np.isfinite(few)
-        assert 1 <= found.sum() <= 5
-        assert set(np.flatnonzero(found)) <= set(state.legal_actions())
-        assert (few <= all_values).all()
-
-
-@pytest.mark.parametrize("name", ["vadus(size=5)", "laido(size=5)"])
-def test_passing_is_always_looked_at(name: str) -> None:
-    game = load_game(name)
-    bot = GreedyBot(game, 0, num_candidates=2, beam_width=1)
-    for state in random_positions(game, 30, seed=3):
-        if "pass" in map(game.action_to_string, state.legal_actions()):
-            assert np.isfinite(bot.action_values(state)[game.string_to_action("pass")])
+        few, legal = limited.action_values(state), state.legal_actions()
+        found = np.flatnonzero(np.isfinite(few)).tolist()
+        assert 1 <= len(found) <= 2
+        assert set(found) <= set(legal)
+        assert (few <= unlimited.action_values(state)).all()
+        assert game.string_to_action("pass") in found or game.string_to_action("pass") not in legal
 
 
 @pytest.mark.parametrize(
@@ -130,72 +110,23 @@ def test_no_pass_lets_the_opponent_pass_and_win_while_anything_else_is_legal(nam
     assert behind >= 10
 
 
-def test_the_leader_passes_once_the_opponent_has_passed() -> None:
-    """Black's wall of three is worth 3, White's stones are worth -1 each."""
-    state = played("vadus(size=2)", "a2 b1 c2 b2 c1 pass")
-    assert state.score()[0][0] > state.score()[1][0]
-    assert state.action_to_string(load_bot("greedy", state.get_game(), seed=0).step(state)) == "pass"
-
-
 def test_a_long_wall_is_finished_and_not_a_short_one() -> None:
     """Black lacks both ends of the straight wall across the board, worth 5; edge stones elsewhere would make it shorter."""
     state = played("vadus(size=3)", "b3 a5 c5 c3 d3 c1 e1")
     assert turn_of(load_bot("greedy", state.get_game(), seed=0), state).score()[0] == [5]
 
 
-@pytest.mark.parametrize("size", [3, 4, 5])
-def test_in_laido_greedy_swaps_openings_with_a_positive_evaluation(size: int) -> None:
-    game = load_game(f"laido(size={size})")
-    without_pie_rule = load_game(f"laido(pie_rule=False,size={size})")
-    bot = load_bot("greedy", game, seed=0)
-    swaps = []
-    for opening in np.flatnonzero(game.grid.on_board):
-        state = game.new_initial_state().child(int(opening))
-        black_is_ahead_by = evaluation(without_pie_rule.new_initial_state().child(int(opening)), 0)
-        values = bot.action_values(state)
+@pytest.mark.parametrize("size", [3, 5])
+def test_in_laido_an_opening_is_worth_what_the_better_choice_of_white_leaves_of_it(size: int) -> None:
+    game, without_pie_rule = (load_game("laido", size=size, pie_rule=pie_rule) for pie_rule in (True, False))
+    bot, swap = GreedyBot(game, 0, num_candidates=1000), game.string_to_action("swap")
+    openings = np.flatnonzero(game.grid.on_board).tolist()
+    black_is_ahead_by = [evaluation(without_pie_rule.new_initial_state().child(cell), 0) for cell in openings]
+    for cell, ahead_by in zip(openings, black_is_ahead_by, strict=True):
+        state = game.new_initial_state().child(cell)
+        assert evaluation(state, 0) == pytest.approx(-abs(ahead_by), abs=1e-4)
         # After the swap player 1 is Black, and White is to move as before.
-        assert values[game.string_to_action("swap")] == pytest.approx(black_is_ahead_by, abs=1e-4)
-        swaps.append(game.action_to_string(bot.step(state)) == "swap")
-    opening = bot.step(game.new_initial_state())
-    assert any(swaps)
-    chosen = game.new_initial_state().child(opening)
-    ahead_by = [
-        abs(evaluation(without_pie_rule.new_initial_state().child(int(cell)), 0))
-        for cell in np.flatnonzero(game.grid.on_board)
-    ]
-    # Black foresees the swap: of the openings it looks at, none is more even than the chosen one.
-    looked_at = np.isfinite(bot.action_values(game.new_initial_state()))[np.flatnonzero(game.grid.on_board)]
-    assert evaluation(chosen, 0) == pytest.approx(
-        -min(value for value, seen in zip(ahead_by, looked_at, strict=True) if seen), abs=1e-4
-    )
-
-
-def test_ties_are_broken_at_random_among_all_equally_good_actions() -> None:
-    state = load_game("vadus(size=2)").deserialize_state("b2")
-    bot = load_bot("greedy", state.get_game(), seed=1)
-    policy, _ = bot.step_with_policy(state)
-    assert len(policy) > 1
-    values = bot.action_values(state)  # type: ignore[attr-defined]
-    assert {action for action, _ in policy} == set(np.flatnonzero(values == values.max()))
-    assert {bot.step(state) for _ in range(200)} == {action for action, _ in policy}
-
-
-@pytest.mark.parametrize(
-    ("name", "least"),
-    [
-        ("vadus(size=5)", 0.95),
-        ("laido(size=5)", 0.95),
-        ("taugo(size=4)", 0.8),
-        ("taigo(radius=4)", 0.9),
-        ("trugo(radius=4,tiles=18)", 0.9),
-    ],
-)
-def test_greedy_beats_random(name: str, least: float) -> None:
-    result = play_match(name, load_bot("greedy", name, seed=1), load_bot("random", name, seed=2), num_pairs=20, seed=3)
-    assert result.score >= least
-
-
-# -- Taugo ---------------------------------------------------------------------------------------------------------------
+        assert bot.action_values(state)[swap] == pytest.approx(ahead_by, abs=1e-4)
 
 
 def greedy_turn(state: State, seed: int = 0) -> tuple[State, list[str]]:
@@ -209,7 +140,6 @@ def greedy_turn(state: State, seed: int = 0) -> tuple[State, list[str]]:
     [
         ("b3 b4 d3 e3 b2 c2 d2 e2 c3 c4 d4 d5 c5 b5 e4 e5 end", "Sc1"),
         ("d3 b5 b3 e2 c5 d5 b2 c2 d2 c3 e4", "Wa2"),
-        ("d3 b5 b3 e2 c5 d5 b2 c2 d2 c3 e4 c4 d4 e3 Wa2 Sb1 e5", "Sd1"),
         ("e4 e2 b5 b2 b4 b3 e5 d2 d5 d4 d3 c4 e3", "Nd6"),
     ],
 )
@@ -228,15 +158,9 @@ def test_it_takes_the_cut_that_alone_puts_it_ahead(moves: str, cut: str) -> None
 @pytest.mark.parametrize(
     ("moves", "passes"),
     [
-        # It leads, and the opponent has passed; in b2 d4 c2 d2 e2 f2 Black holds a whole side, 15 points.
-        ("b2 end", True),
-        ("b2 d4 c2 d2 e2 f2 end", True),
-        # It is behind.
-        ("c3 end", False),
-        ("b2 d4 c2 d2 e2 f2 c4 end end", False),
-        # The opponent could then end the game and win.
-        ("b2 d4 c2 d2 e2 f2", False),
-        ("b2", False),
+        ("b2 end", True),  # it leads, and the opponent has passed
+        ("c3 end", False),  # it is behind
+        ("b2 d4 c2 d2 e2 f2", False),  # Black, who holds a whole side, could then end the game and win
     ],
 )
 def test_it_passes_when_that_wins_and_not_when_it_loses(moves: str, passes: bool) -> None:
@@ -246,8 +170,6 @@ def test_it_passes_when_that_wins_and_not_when_it_loses(moves: str, passes: bool
 def test_it_extends_its_string_along_the_perimeter() -> None:
     assert greedy_turn(played("taugo(size=6)", "b2 e5"))[0].score()[0] >= 10  # four stones or more
 
-
-# -- Taigo ---------------------------------------------------------------------------------------------------------------
 
 # Four dark hexes in a row, j10 to g10, and four light ones, k10 to n10; a fifth fits at the far end alone.
 FOUR_DARK, FOUR_LIGHT = "i10-i11 h10-h9 g10-g11", "l9-l10 m11-m10 n9-n10"
@@ -274,8 +196,6 @@ def test_fives_are_blocked_and_not_given(seed: int) -> None:
     assert (after.outcome(), texts[-1]) == (None, "j11+D")
     assert greedy_turn(taigo_position("i12-i11 h12-h11 l10-l11", 1), seed)[0].outcome() == (1, "five")
 
-
-# -- Trugo ---------------------------------------------------------------------------------------------------------------
 
 #: Blue's piece on e5v has one open corner left, f3^, to which White's piece on e3^ can slide.
 ENDANGERED = {"e5v": "O", "e4^": "X", "f4^": "X", "e3^": "X", "d6^": "O"}

@@ -19,17 +19,6 @@ from stoneworks.training.runs.config_files import load_config
 
 GAME = "vadus(size=5)"
 
-#: What a configuration must have.
-CONFIG = "algorithm: alphazero\ngame: vadus(size=3)\npositions: 100\n"
-
-
-#: Where configurations name bots.
-PROGRAMS_IN_CONFIGURATIONS = [
-    ("alphazero", "matches", "opponents"),
-    ("alphazero", "matches", "search_opponents"),
-    ("ppo", "opponents", "bots"),
-]
-
 
 def test_a_spec_says_what_a_name_says(tmp_path: Path) -> None:
     assert BotSpec.parse("random") == BotSpec("random", "random")
@@ -41,51 +30,39 @@ def test_a_spec_says_what_a_name_says(tmp_path: Path) -> None:
     assert spec.arguments == {"turns": 3, "num_candidates": 5}
     assert (spec.needs_evaluation, spec.entry.estimates_values, spec.paths) == (True, False, ())
     spec = BotSpec.parse("exec:seconds=2,python -u player.py, --seed=3")
-    assert (spec.entry.starts_programs, spec.text, spec.arguments) == (
-        True,
-        "python -u player.py, --seed=3",
-        {"seconds": 2.0},
-    )
+    assert (spec.text, spec.arguments) == ("python -u player.py, --seed=3", {"seconds": 2.0})
+    assert spec.entry.starts_programs
     spec = BotSpec.parse("policy:some/file,c=2")
     assert (spec.paths, spec.entry.needs_torch, spec.needs_evaluation) == ((Path("some/file,c=2"),), True, False)
-    spec = BotSpec.parse("vadus@64")
+    spec = BotSpec.parse("vadus@64,batch=8,threads=2")
     assert (spec.shipped, spec.budget, spec.paths) == ("vadus", Budget("simulations", 64), ())
+    assert spec.arguments == {"simulations": 64, "batch": 8, "threads": 2}
     assert spec.checkpoint is not None
     assert (spec.entry.needs_torch, spec.entry.estimates_values, spec.entry.starts_programs) == (True, True, False)
-    spec = BotSpec.parse("vadus@64,batch=8,threads=2")
-    assert spec.arguments == {"simulations": 64, "batch": 8, "threads": 2}
-    for name in ("vadus@64,batch=0", "vadus@64,batch=2000", "vadus@64,leaves=8", "vadus@2s,threads=x"):
-        with pytest.raises(UnknownBotError, match=r"checkpoint bot: .*batch|checkpoint bot: threads must be"):
-            BotSpec.parse(name)
     spec = BotSpec.parse(f"{tmp_path}@2s")
     assert (spec.shipped, spec.budget, spec.paths) == ("", Budget("seconds", 2.0), (tmp_path,))
 
 
 def test_bots_of_other_packages_declare_what_their_names_say() -> None:
-    register_bot(
-        "declared",
-        "some.module:Bot",
-        budgets=(Parameter("games", int, 1, 10),),
-        parameters=(Parameter("style", words=("calm", "wild")),),
-    )
+    style = Parameter("style", words=("calm", "wild"))
+    register_bot("declared", "some.module:Bot", budgets=(Parameter("games", int, 1, 10),), parameters=(style,))
     register_bot("free", "some.module:Bot", usage="free:<anything>")
     spec = BotSpec.parse("declared:7,style=wild")
     assert (spec.budget, spec.arguments) == (Budget("games", 7), {"games": 7, "style": "wild"})
+    assert BotSpec.parse("free:a,b=c:d").text == "a,b=c:d"
+    with pytest.raises(RegistrationError, match="parameters must be a tuple of Parameter"):
+        register_bot("wrong", "some.module:Bot", parameters=("c",))
     for name, message in (
         ("declared:11", "the budget must be an integer from 1 to 10 games, as in 'declared:2', got '11'"),
         ("declared:2s", "got '2s'"),
         ("declared:2,style=odd", "style must be calm or wild, got 'odd'"),
+        ("vadus@64,batch=0", "checkpoint bot: .*batch"),
+        ("vadus@64,batch=2000", "checkpoint bot: .*batch"),
+        ("vadus@64,leaves=8", "checkpoint bot: .*batch"),
+        ("vadus@2s,threads=x", "checkpoint bot: threads must be"),
     ):
         with pytest.raises(UnknownBotError, match=message):
             BotSpec.parse(name)
-    assert BotSpec.parse("free:a,b=c:d").text == "a,b=c:d"
-    with pytest.raises(RegistrationError, match="parameters must be a tuple of Parameter"):
-        register_bot("wrong", "some.module:Bot", parameters=("c",))
-
-
-@pytest.mark.parametrize("name", ["random", "greedy", "mcts:10", "alphabeta:1", "vadus", "vadus@64"])
-def test_names_that_do_not_refer_to_files_are_allowed(name: str) -> None:
-    check_name_in_file(name, "file", None)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +78,10 @@ def test_paths_out_of_the_folder_are_refused(tmp_path: Path, monkeypatch: pytest
         check_name_in_file(name, "file", folder)
     with pytest.raises(UntrustedNameError, match="paths are not allowed"):
         check_name_in_file("inside", "file", None)
-    check_name_in_file("inside", "file", folder)
-    check_name_in_file("policy:inside/policy.file", "file", folder)
+    for allowed in ("inside", "policy:inside/policy.file"):
+        check_name_in_file(allowed, "file", folder)
+    for allowed in ("random", "greedy", "mcts:10", "alphabeta:1", "vadus", "vadus@64"):
+        check_name_in_file(allowed, "file", None)
 
 
 def command_that_leaves_a_trace(trace: Path) -> str:
@@ -126,7 +105,14 @@ def test_a_ladder_starts_no_program(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("torch")
-@pytest.mark.parametrize(("algorithm", "part", "key"), PROGRAMS_IN_CONFIGURATIONS)
+@pytest.mark.parametrize(
+    ("algorithm", "part", "key"),
+    [
+        ("alphazero", "matches", "opponents"),
+        ("alphazero", "matches", "search_opponents"),
+        ("ppo", "opponents", "bots"),
+    ],
+)
 def test_a_configuration_starts_no_program(
     tmp_path: Path, algorithm: str, part: str, key: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -150,14 +136,12 @@ def test_a_configuration_starts_no_program(
 def test_a_configuration_leads_out_of_its_folder_only_if_that_is_allowed(tmp_path: Path) -> None:
     (tmp_path / "folder" / "inside").mkdir(parents=True)
     (tmp_path / "outside").mkdir()
-    file = tmp_path / "folder" / "config.yaml"
-    for where, allowed in (("folder/inside", True), ("outside", False)):
-        file.write_text(f"{CONFIG}init_from: {tmp_path / where}\n", encoding="utf-8")
-        if allowed:
-            load_config(str(file))
-        else:
-            with pytest.raises(UntrustedNameError, match="must lead into"):
-                load_config(str(file))
+    file, text = tmp_path / "folder" / "config.yaml", "algorithm: alphazero\ngame: vadus(size=3)\npositions: 100\n"
+    file.write_text(f"{text}init_from: {tmp_path / 'folder' / 'inside'}\n", encoding="utf-8")
+    load_config(str(file))
+    file.write_text(f"{text}init_from: {tmp_path / 'outside'}\n", encoding="utf-8")
+    with pytest.raises(UntrustedNameError, match="must lead into"):
+        load_config(str(file))
     load_config(str(file), trust_names=True)
-    file.write_text(CONFIG, encoding="utf-8")
+    file.write_text(text, encoding="utf-8")
     load_config(str(file), [f"init_from={tmp_path / 'outside'}"])

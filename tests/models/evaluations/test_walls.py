@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from evaluating import evaluation
-from game_play import with_mover
+from game_play import random_states, with_mover
 from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.envs.rules.kernels import BoardArray, Float32Table, Int16Table, StateArray
 from stoneworks.models.evaluations import walls
 from stoneworks.models.evaluations.walls import label_groups, survey_walls
+from stoneworks.models.search.turn_search import WIN_VALUE
 
 
 def survey_color(
@@ -60,14 +61,10 @@ def test_group_values_follow_the_rules(name: str) -> None:
             assert group_values(state, color) == state.score()[color]
 
 
-@pytest.mark.parametrize("name", ["vadus(size=4)", "laido(size=4)"])
+@pytest.mark.parametrize("name", ["vadus(size=4)", "laido(size=4)", "taugo(size=5)"])
 def test_evaluations_of_both_players_are_opposite(name: str) -> None:
-    game = load_game(name)
-    batch = Batch(game, 30, seed=2)
-    for _ in range(20):
-        batch.step(batch.random_actions())
-        for row in np.flatnonzero(batch.current_players >= 0):
-            assert evaluation(batch.state(int(row)), 0) == -evaluation(batch.state(int(row)), 1)
+    for state in random_states(name, 100, seed=2):
+        assert -WIN_VALUE < evaluation(state, 0) == -evaluation(state, 1) < WIN_VALUE
 
 
 @pytest.mark.parametrize(

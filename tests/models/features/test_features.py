@@ -6,9 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-import game_play
-from game_play import played
-from stoneworks.envs.rules import Game, State, load_game
+from game_play import played, random_state, random_states
+from stoneworks.envs.rules import State, load_game
 from stoneworks.envs.rules.games import game_names
 from stoneworks.models import load_bot
 from stoneworks.models.features import features_of, has_features
@@ -17,11 +16,6 @@ from stoneworks.models.network_inputs import NetworkInputs
 GAMES = ("vadus(size=4)", "laido(size=4)", "taugo(size=5)", "taigo(radius=4,tiles=20)", "trugo(radius=4,tiles=18)")
 #: The breadth-first search of walls visits points in the order of the cells, which rotations change.
 ORDERED = ("vadus", "laido")
-
-
-def random_state(game: Game, seed: int) -> State:
-    """Return a random non-terminal position."""
-    return game_play.random_state(game, int(np.random.default_rng(seed).integers(1, 50)), seed)
 
 
 def plane(state: State, name: str) -> npt.NDArray[np.float32]:
@@ -39,46 +33,32 @@ def at(state: State, name: str, *cells: str) -> list[float]:
     return [float(values[state.get_game().grid.cell_index(cell)]) for cell in cells]
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_names_are_unique_and_refer_to_observation_planes(name: str) -> None:
-    game = load_game(name)
-    features = features_of(game)
-    names = [feature.name for feature in features]
-    assert features
-    assert len({*names, *game.observation_planes}) == len(names) + len(game.observation_planes)
-    assert {feature.like for feature in features} <= {None, *game.observation_planes}
-
-
-def test_all_games_of_this_package_have_features() -> None:
-    with_features = {name for name in game_names() if has_features(load_game(name))}
-    assert {name.partition("(")[0] for name in GAMES} == with_features
+def test_names_are_unique_and_refer_to_observation_planes() -> None:
+    games = [load_game(name) for name in GAMES]
+    assert {name for name in game_names() if has_features(load_game(name))} == {game.name for game in games}
+    for game in games:
+        names = [feature.name for feature in features_of(game)]
+        assert len({*names, *game.observation_planes}) == len(names) + len(game.observation_planes)
+        assert {feature.like for feature in features_of(game)} <= {None, *game.observation_planes}
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_inputs_are_the_observation_and_then_finite_features(name: str) -> None:
     game = load_game(name)
     inputs = NetworkInputs(game, True)
-    states = [random_state(game, seed) for seed in range(30)]
+    states = random_states(game, 30, seed=0)
     planes, masks = inputs.of_records(np.array([state.record for state in states], game.state_dtype))
-    assert (
-        planes.shape[1:] == inputs.shape == (len(game.observation_planes) + len(features_of(game)), *planes.shape[2:])
-    )
+    assert planes.shape[1:] == inputs.shape
+    assert len(planes[0]) == len(game.observation_planes) + len(features_of(game))
     for state, of_state, mask in zip(states, planes, masks, strict=True):
         observation, expected_mask = state.observation_and_mask(state.current_player())
         np.testing.assert_array_equal(of_state[: len(observation)], observation)
         np.testing.assert_array_equal(mask, expected_mask)
         np.testing.assert_array_equal(inputs.of_state(state)[0], of_state)
+        np.testing.assert_array_equal(NetworkInputs(game, False).of_state(state)[0], observation)
     assert np.isfinite(planes).all()
     assert np.abs(planes[:, len(game.observation_planes) :]).max() < 10
     assert planes.std(axis=0).max(axis=(1, 2))[len(game.observation_planes) :].min() > 0, "a plane never changes"
-
-
-@pytest.mark.parametrize("name", GAMES)
-def test_without_features_the_inputs_are_the_observation(name: str) -> None:
-    state = random_state(load_game(name), 1)
-    inputs = NetworkInputs(state.get_game(), False)
-    np.testing.assert_array_equal(inputs.of_state(state)[0], state.observation_tensor())
-    assert inputs.kernels == {}
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -95,7 +75,7 @@ def test_features_of_the_image_are_the_image_of_the_features(name: str) -> None:
         images = inputs.symmetry_images[index]
         assert sorted(images) == list(range(images.size))
         for seed in range(4):
-            state = random_state(game, 100 * index + seed)
+            state = random_state(game, 7 + 5 * seed, 100 * index + seed)
             image = game.initial_image(symmetry)
             for action in state.history():
                 image.apply_action(int(symmetry.actions[action]))
@@ -111,8 +91,7 @@ def test_standing_is_the_result_of_ending_the_game_now(name: str) -> None:
     game = load_game(name)
     last = game.num_actions - 1 if game.name == "taugo" else game.num_action_planes * game.grid.num_cells
     compared = 0
-    for seed in range(60):
-        state = random_state(game, seed)
+    for state in random_states(game, 60, seed=0):
         player = state.current_player()
         standing = set(plane(state, "standing").tolist())
         while not state.is_terminal() and last in state.legal_actions():
@@ -132,58 +111,42 @@ def test_walls_of_a_finished_group_have_its_value() -> None:
 
 
 def test_fives_of_taigo_are_the_hexes_that_win_at_once() -> None:
-    game = load_game("taigo(radius=5)")
-    greedy = load_bot("greedy", game, 0)
-    num_cells = game.grid.num_cells
-    found = 0
+    game, found = load_game("taigo(radius=5)"), 0
+    greedy, neighbors, num_cells = load_bot("greedy", game, 0), game.board[0]["neighbors"], game.grid.num_cells
     for seed in range(4):
-        state = random_state(game, seed)
+        state = random_state(game, 10 * seed, seed)
         while not state.is_terminal():
             player = state.current_player()
-            fives = set(np.flatnonzero(plane(state, "own_fives")).tolist())
-            won = set()
-            for action in state.legal_actions():
-                direction, cell = divmod(action, num_cells)
-                if direction >= 6:
-                    continue
-                after = state.child(action)
-                own_half = cell if player == 0 else int(game.board[0]["neighbors"][cell, direction])
-                if after.is_terminal() and after.returns()[player] > 0:
-                    won.add(own_half)
+            tiles = [action for action in state.legal_actions() if action < 6 * num_cells]
+            winning = [divmod(tile, num_cells) for tile in tiles if state.child(tile).player_return(player) > 0]
+            own_halves = {int(neighbors[cell, direction]) if player else cell for direction, cell in winning}
             if not state.record["holes_to_fill"]:
-                assert won <= fives
-                found += len(won)
+                assert own_halves <= set(np.flatnonzero(plane(state, "own_fives")).tolist())
+                found += len(own_halves)
             state.apply_action(greedy.step(state))
     assert found > 0
 
 
 def test_cuts_and_strings_of_taugo() -> None:
-    game = load_game("taugo(size=5)")
-    marked = 0
-    for seed in range(40):
-        state = random_state(game, seed)
-        ends = plane(state, "ends_of_own_cuts")
-        cuts = [action for action in state.legal_actions() if game.grid.num_cells <= action < game.num_actions - 1]
-        cells = {action % game.grid.num_cells for action in cuts}
+    game, marked = load_game("taugo(size=5)"), 0
+    for state in random_states(game, 60, seed=0):
         if state.record["last_stone"] >= 0:
             continue  # within a line, only its own cuts are legal
-        assert cells == set(np.flatnonzero(ends).tolist())
+        cuts = [action for action in state.legal_actions() if game.grid.num_cells <= action < game.num_actions - 1]
+        cells = {action % game.grid.num_cells for action in cuts}
+        assert cells == set(np.flatnonzero(plane(state, "ends_of_own_cuts")).tolist())
         marked += len(cells)
-        black, white = game.score(state)
-        lead = black - white if state.current_player() == 0 else white - black
+        lead = np.subtract(*game.score(state)) * (1 - 2 * state.current_player())
         assert np.unique(plane(state, "lead")) == pytest.approx(np.tanh(lead / 40))
     assert marked > 0
 
 
 def test_groups_in_danger_have_one_open_corner() -> None:
-    game = load_game("trugo(radius=4,tiles=18)")
     in_danger = 0
-    for seed in range(30):
-        state = random_state(game, seed)
+    for state in random_states("trugo(radius=4,tiles=18)", 40, seed=0):
         for kind in ("top", "bottom"):
-            danger = plane(state, f"danger_on_{kind}_corners")
-            freedom = plane(state, f"freedom_on_{kind}_corners")
+            danger, freedom, gap = (plane(state, f"{name}_on_{kind}_corners") for name in ("danger", "freedom", "gap"))
             assert (freedom[danger > 0] == 1).all()
-            assert (freedom[plane(state, f"gap_on_{kind}_corners") > 0] == 0).all()
+            assert (freedom[gap > 0] == 0).all()
             in_danger += int((danger > 0).sum())
     assert in_danger > 0

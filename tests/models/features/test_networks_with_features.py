@@ -12,8 +12,7 @@ from game_play import random_state
 pytest.importorskip("torch")
 
 from random_networks import random_network, save_network
-from stoneworks.envs.rules import Batch, Game, load_game
-from stoneworks.models import load_bot
+from stoneworks.envs.rules import load_game
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.training.alphazero.positions import BatchMaker, make_positions
@@ -21,30 +20,9 @@ from stoneworks.training.runs import algorithms
 from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.config_files import load_config
 
-GAMES = ("vadus(size=4)", "laido(size=4)", "taugo(size=5)", "taigo(radius=4,tiles=20)", "trugo(radius=4,tiles=18)")
-
-
-def save(folder: Path, name: str) -> Game:
-    network = random_network(name, kind="win_draw_loss_network", channels=4, features=True)
-    assert network.features
-    save_network(folder, name, network)
-    return load_game(name)
-
-
-@pytest.mark.parametrize("name", GAMES)
-def test_agents_with_features_play(name: str, tmp_path: Path) -> None:
-    game = save(tmp_path / "agent", name)
-    for bot in (load_bot(str(tmp_path / "agent"), game, 0), load_bot(f"{tmp_path / 'agent'}@4", game, 0)):
-        state = random_state(game, 5, 3)
-        single = bot.step(state)
-        assert single in state.legal_actions()
-        batch = Batch(game, 2)
-        actions = bot.step_batch(batch, np.arange(2))
-        assert batch.action_masks[np.arange(2), actions].all()
-
 
 def test_a_checkpoint_with_other_features_is_refused(tmp_path: Path) -> None:
-    save(tmp_path / "agent", "vadus(size=3)")
+    save_network(tmp_path / "agent", "vadus(size=3)", random_network("vadus(size=3)", features=True))
     file = tmp_path / "agent" / "checkpoint.json"
     file.write_text(file.read_text().replace("own_arms", "own_legs"))
     with pytest.raises(CheckpointError, match="feature_planes"):

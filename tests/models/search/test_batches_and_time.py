@@ -11,18 +11,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from game_play import played, random_game, random_state
+from game_play import played, random_state
 from made_up_network import MadeUpNetwork
-from stoneworks.envs.rules import Game, load_game
+from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
-from stoneworks.models.search.network_search import NetworkSearch, SearchSettings
+from stoneworks.models.search.network_search import NetworkSearch, SearchResult, SearchSettings
 from stoneworks.models.search.puct import PUCT
-from stoneworks.models.solver import Solver
 
 Planes = npt.NDArray[np.float32]
 POLICIES = {"gumbel": Gumbel(gumbel_scale=0), "noisy gumbel": Gumbel(max_considered=9), "puct": PUCT(noise_fraction=0)}
 
+#: A position on the second turn.
+ROOT = random_state("vadus(size=4)", 4, 0)
 ALL = pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
 
 
@@ -57,16 +58,6 @@ def check_tree(search: NetworkSearch, discount: float = 1.0) -> None:
             values = np.zeros(number)
             np.add.at(values, nodes["parent"][1:], discount * nodes["total_value"][1:].astype(float))
             np.testing.assert_allclose(values + nodes["network_value"], nodes["total_value"], atol=1e-3)
-
-
-def check_root_edges(search: NetworkSearch, player: int, value: float) -> None:
-    """The value of the root is the mean of those of its actions, as its player sees them, and of the network's."""
-    _, visits, values, _ = search.root_edges()
-    of_network = float(search._trees.nodes[0, 0]["network_value"]) * (-1 if player else 1)
-    assert value == pytest.approx((of_network + np.nansum(visits * values)) / (1 + visits.sum()), abs=1e-3)
-
-
-# -- Batches -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("game_name", ["vadus(size=2)", "vadus(size=4)", "taugo(size=3)", "laido(size=3)"])
@@ -110,62 +101,25 @@ def test_virtual_losses_are_taken_back(policy: Any, solve: bool, batch: int) -> 
     assert result.policies.sum(1) == pytest.approx(1, abs=1e-5)
 
 
-@ALL
-@pytest.mark.parametrize("batch", [1, None, 8, 64])
-@pytest.mark.parametrize("threads", [1, 2])
-def test_proven_results_are_right(policy: Any, batch: int | None, threads: int) -> None:
-    """Exhaustive searches of small positions against the solver."""
-    game = load_game("taugo(size=3)")
-    solver, rng = Solver(game, memory_mib=1), np.random.default_rng(5)
-    search = make_search(game, policy, batch=batch, threads=threads, solve=True)
-    num_solved = 0
-    for seed in range(12):
-        state = random_state(game, 11, seed)
-        result = search.run(state.record.reshape(1), 600, rng)
-        check_tree(search)
-        num_solved += int(result.solved[0])
-        if result.solved[0]:
-            assert (1 - 2 * state.current_player()) * result.values[0] == solver.value(state)
-            assert solver.value(state.child(int(result.actions[0]))) == solver.value(state)
-    assert num_solved > 3
-
-
-def test_threads_share_one_tree() -> None:
-    game = load_game("vadus(size=4)")
-    threads = set()
-    network = MadeUpNetwork(game)
-    both = threading.Barrier(2, timeout=20)
-    met = []
+def test_threads_share_one_tree_and_an_error_in_one_ends_the_search() -> None:
+    network, both, threads = MadeUpNetwork(ROOT.get_game()), threading.Barrier(2, timeout=20), set()
 
     def evaluate(planes: Planes) -> tuple[Planes, npt.NDArray[np.float32]]:
-        threads.add(threading.get_ident())
-        if len(network.asked) > 1 and not met:
+        if len(network.asked) > 1 and len(threads) < 2:
+            threads.add(threading.get_ident())
             both.wait()
-            met.append(True)
-        return network(planes)
-
-    search = make_search(game, POLICIES["gumbel"], network=evaluate, batch=4, threads=2, solve=False)
-    result = search.run(positions(game, 1), 200, np.random.default_rng(0))
-    check_tree(search)
-    assert result.visits.sum() == 200
-    assert len(threads) >= 2
-
-
-def test_an_error_in_a_thread_ends_the_search() -> None:
-    game = load_game("vadus(size=3)")
-    network = MadeUpNetwork(game)
-
-    def evaluate(planes: Planes) -> tuple[Planes, npt.NDArray[np.float32]]:
-        if len(network.asked) > 5:
+        if len(network.asked) > 1000:
             raise RuntimeError("broken")
         return network(planes)
 
-    search = make_search(game, POLICIES["gumbel"], network=evaluate, batch=4, threads=2)
+    search = make_search(ROOT.get_game(), POLICIES["gumbel"], network=evaluate, batch=4, threads=2, solve=False)
+    result = search.run(ROOT.record.reshape(1), 200, np.random.default_rng(0))
+    check_tree(search)
+    assert result.visits.sum() == 200
+    assert len(threads) == 2
+    network.asked += [1] * 1000
     with pytest.raises(RuntimeError, match="broken"):
-        search.run(positions(game, 1), 200, np.random.default_rng(0))
-
-
-# -- Time ----------------------------------------------------------------------------------------------------------------
+        search.run(ROOT.record.reshape(1), 200, np.random.default_rng(0))
 
 
 class Clock:
@@ -189,119 +143,113 @@ def timed(game: Game, policy: Any = POLICIES["gumbel"], **settings: Any) -> tupl
     return make_search(game, policy, network=clock.evaluate, **{"batch": 8, **settings}), clock
 
 
+def run_in_time(
+    root: State, seconds: float, policy: Any = POLICIES["gumbel"], stop: Any = lambda: False, **settings: Any
+) -> tuple[NetworkSearch, SearchResult, float]:
+    """Return a search from one position, its result, and the seconds that it took."""
+    search, clock = timed(root.get_game(), policy, **settings)
+    result = search.run_in_time(root.record.reshape(1), seconds, np.random.default_rng(0), clock=clock, stop=stop)
+    check_tree(search)
+    return search, result, clock.now - 5.0
+
+
 @ALL
 @pytest.mark.parametrize("seconds", [0.001, 0.1, 1.0])
 @pytest.mark.parametrize("batch", [1, 8, None])
 def test_a_limit_is_nearly_spent_and_not_overspent(policy: Any, seconds: float, batch: int | None) -> None:
-    game = load_game("vadus(size=4)")
-    search, clock = timed(game, policy, batch=batch, solve=False)
-    root = positions(game, 1)
-    result = search.run_in_time(root, seconds, np.random.default_rng(0), clock=clock)
-    used = clock.now - 5.0
+    _, result, used = run_in_time(ROOT, seconds, policy, batch=batch, solve=False)
     assert 0.9 * seconds - 0.02 <= used <= seconds + 0.02
     assert result.visits.sum() >= min(1, seconds * 900)
     assert result.visits[0, result.actions[0]] > 0 or seconds < 0.01
-    check_tree(search)
-
-
-def test_the_only_legal_action_takes_one_simulation() -> None:
-    root = played("vadus(size=2)", "b2 a2 a3 b1 c1 b3 c2")
-    search, clock = timed(root.get_game(), solve=False)
-    result = search.run_in_time(root.record.reshape(1), 9.0, np.random.default_rng(0), clock=clock)
-    assert result.visits.sum() == result.visits[0, root.legal_actions()[0]] == 1
 
 
 def test_each_phase_of_sequential_halving_gets_the_same_time() -> None:
-    game = load_game("vadus(size=4)")
-    search, clock = timed(game, batch=1, solve=False)
-    result = search.run_in_time(positions(game, 1), 1.6, np.random.default_rng(0), clock=clock)
+    _, result, _ = run_in_time(ROOT, 1.6, batch=1, solve=False)
     visits = np.sort(result.visits[0])[::-1]
-    per_phase = 400
-    expected = np.cumsum([per_phase / 16, per_phase / 8, per_phase / 4, per_phase / 2])
+    expected = np.cumsum([400 / 16, 400 / 8, 400 / 4, 400 / 2])
     assert np.abs(visits[:16] - np.repeat(expected[::-1], [2, 2, 4, 8])).max() <= 3
     assert not visits[16:].any()
 
 
+@pytest.mark.parametrize("room", [{"simulations": 40}, {"max_edges": 12 * ROOT.get_game().num_actions}])
+def test_a_full_tree_is_not_searched_further(room: dict[str, int]) -> None:
+    _, result, used = run_in_time(ROOT, 10.0, solve=False, **room)
+    assert used < 1
+    assert result.visits[0, result.actions[0]] > 0
+
+
+@ALL
+@pytest.mark.parametrize("solve", [False, True])
+def test_a_forced_action_takes_at_most_one_simulation(policy: Any, solve: bool) -> None:
+    root = played("vadus(size=2)", "b2 a2 a3 b1 c1 b3 c2")
+    _, result, used = run_in_time(root, 9.0, policy, solve=solve)
+    assert result.actions.tolist() == root.legal_actions()
+    assert result.policies[0].sum() == pytest.approx(1)
+    assert result.visits.sum() <= 1
+    assert used < 0.01
+
+
+@pytest.mark.parametrize("stop", [lambda: True, lambda: False])
+def test_a_search_in_time_makes_at_least_one_simulation(stop: Callable[[], bool]) -> None:
+    _, result, _ = run_in_time(ROOT, 1e-9, POLICIES["puct"], stop)
+    assert result.policies.sum() == pytest.approx(1, abs=1e-5)
+
+
 @pytest.mark.parametrize("policy", [POLICIES["gumbel"], POLICIES["puct"]])
-def test_a_subtree_is_kept_as_it_is(policy: Any) -> None:
+def test_a_subtree_is_kept_as_it_is_and_searched_on_like_a_fresh_one(policy: Any) -> None:
     game = load_game("vadus(size=4)")
     search, clock = timed(game, policy, solve=False)
     generator = np.random.default_rng(0)
-    first = search.run_in_time(positions(game, 1), 1.0, generator, clock=clock)
 
-    def children(node: int) -> dict[int, tuple[int, float]]:
-        """By action, the visits and the total value of a node's children."""
+    def children(node: int) -> dict[int, Any]:
+        """Return the children of a node by their actions."""
         nodes, start = search._trees.nodes[0], search._trees.nodes[0, node]["first_edge"]
         block = search._trees.edges[0, start : start + nodes[node]["num_edges"]]
-        found = {int(edge["action"]): nodes[edge["child"]] for edge in block if edge["child"] >= 0}
-        return {action: (int(child["visits"]), float(child["total_value"])) for action, child in found.items()}
+        return {int(edge["action"]): edge["child"] for edge in block if edge["child"] >= 0}
 
-    action = int(first.actions[0])
-    child = int(
-        search._trees.edges["child"][
-            0, np.flatnonzero(search._trees.edges["action"][0, : game.num_actions] == action)[0]
-        ]
-    )
-    expected, visits = children(child), search._trees.nodes[0, child]["visits"]
+    def visits_and_values(node: int) -> dict[int, tuple[int, float]]:
+        nodes = search._trees.nodes[0, list(children(node).values())]
+        return dict(zip(children(node), nodes[["visits", "total_value"]].tolist(), strict=True))
+
+    first = search.run_in_time(positions(game, 1), 1.0, generator, clock=clock)
+    child = children(0)[int(first.actions[0])]
+    expected, visits = visits_and_values(child), search._trees.nodes[0, child]["visits"]
     record = search._trees.states[0, child].copy()
     assert search._keep(record)
     check_tree(search)
     assert search._trees.nodes[0, 0]["visits"] == visits
-    assert children(0) == expected
-    actions, kept_visits, _, priors = search.root_edges()
-    assert priors.sum() == pytest.approx(1, abs=1e-4)
-    of_root = {a: v for a, v in zip(actions.tolist(), kept_visits.tolist(), strict=True) if v}
-    assert of_root == {action: number for action, (number, _) in expected.items()}
+    assert visits_and_values(0) == expected
     found = search.run_in_time(record.reshape(1), 0.2, generator, clock=clock)
     assert found.visits.sum() >= visits - 1 + 150
     check_tree(search)
-
-
-def test_a_kept_tree_searched_on_is_a_fresh_tree_of_the_same_positions() -> None:
-    """Each node of the kept tree has the prior, the network's value and the legal actions of its position."""
-    game = load_game("vadus(size=3)")
-    search, clock = timed(game, solve=False)
-    generator = np.random.default_rng(0)
-    root = positions(game, 1, actions=1)
-    for _ in range(6):
-        result = search.run_in_time(root, 0.15, generator, clock=clock)
-        check_root_edges(search, int(root["current_player"][0]), result.values[0])
-        fresh = make_search(game, POLICIES["gumbel"], solve=False)
-        expected = fresh.run(root, 1, generator)
-        actions, _, _, priors = search.root_edges()
-        fresh_actions, _, _, fresh_priors = fresh.root_edges()
-        np.testing.assert_array_equal(actions, fresh_actions)
-        np.testing.assert_array_equal(priors, fresh_priors)
-        assert search._trees.nodes[0, 0]["network_value"] == fresh._trees.nodes[0, 0]["network_value"]
-        assert expected.visits.sum() == 1
-        nodes = search._trees.nodes[0]
-        block = search._trees.edges[0, : nodes[0]["num_edges"]]
-        child = int(block["child"][block["action"] == result.actions[0]][0])
-        root = search._trees.states[0, child].reshape(1).copy()
-        if root["ending"][0]:
-            return
+    actions, of_actions, values, priors = search.root_edges()
+    of_network = search._trees.nodes[0, 0]["network_value"]
+    mean = (of_network * (1 - 2 * record["current_player"]) + np.nansum(of_actions * values)) / (1 + of_actions.sum())
+    assert found.values[0] == pytest.approx(mean, abs=1e-3)
+    fresh = make_search(game, policy, solve=False)
+    fresh.run(record.reshape(1), 1, generator)
+    np.testing.assert_array_equal(fresh.root_edges()[0], actions)
+    np.testing.assert_array_equal(fresh.root_edges()[3], priors)
+    assert fresh._trees.nodes[0, 0]["network_value"] == of_network
 
 
 def test_what_is_left_of_the_time_is_for_the_same_turn() -> None:
-    game = load_game("vadus(size=4)")
-    search, clock = timed(game, solve=False)
-    root = positions(game, 1)
-    generator = np.random.default_rng(0)
-    search.run_in_time(root, 1.0, generator, clock=clock, stop=lambda: clock.now > 5.3)
-    left = search._left_seconds
-    assert left == pytest.approx(0.7, abs=0.02)
-    for node in range(1, search._trees.games[0]["num_nodes"]):
-        if search._trees.nodes[0, node]["num_edges"] and search._trees.nodes[0, node]["parent"] == 0:
-            break
-    same_turn = search._trees.nodes[0, node]["player"] == root["current_player"][0]
-    record = search._trees.states[0, node].copy()
-    before = clock.now
-    search.run_in_time(record.reshape(1), 0.5, generator, clock=clock)
-    assert clock.now - before == pytest.approx(1.2 if same_turn else 0.5, abs=0.02)
-    before = clock.now
+    search, clock = timed(ROOT.get_game(), solve=False)
+
+    def seconds_for(record: npt.NDArray[np.void], seconds: float, stop: Any = lambda: False) -> float:
+        before = clock.now
+        search.run_in_time(record, seconds, np.random.default_rng(0), clock=clock, stop=stop)
+        return clock.now - before
+
+    seconds_for(ROOT.record.reshape(1), 1.0, lambda: clock.now > 5.3)
+    assert search._left_seconds == pytest.approx(0.7, abs=0.02)
+    nodes = search._trees.nodes[0, : search._trees.games[0]["num_nodes"]]
+    node = np.flatnonzero((nodes["num_edges"] > 0) & (nodes["parent"] == 0))[1]
+    same_turn = nodes[node]["player"] == ROOT.current_player()
+    record = search._trees.states[0, node].reshape(1).copy()
+    assert seconds_for(record, 0.5) == pytest.approx(1.2 if same_turn else 0.5, abs=0.02)
     search.restart()
-    search.run_in_time(record.reshape(1), 0.5, generator, clock=clock)
-    assert clock.now - before == pytest.approx(0.5, abs=0.02)
+    assert seconds_for(record, 0.5) == pytest.approx(0.5, abs=0.02)
 
 
 @ALL
@@ -337,34 +285,3 @@ def test_once_all_considered_actions_are_proven_losses_others_are_searched() -> 
     result = search.run_in_time(state.record.reshape(1), 0.03, np.random.default_rng(0), clock=clock)
     assert result.visits[0, passing] == 1
     assert result.visits[0].sum() > 10
-
-
-def test_a_full_tree_is_not_searched_further() -> None:
-    game = load_game("vadus(size=4)")
-    for arguments in ({"simulations": 40}, {"max_edges": 12 * game.num_actions}):
-        search, clock = timed(game, solve=False, **arguments)
-        result = search.run_in_time(positions(game, 1), 10.0, np.random.default_rng(0), clock=clock)
-        check_tree(search)
-        assert clock.now < 6
-        assert result.visits[0, result.actions[0]] > 0
-
-
-def test_a_forced_action_takes_no_time() -> None:
-    game = load_game("taugo(size=3)")
-    rng = np.random.default_rng(0)
-    forced = (state for seed in range(100) for state in random_game(game, seed) if len(state.legal_actions()) == 1)
-    for policy in POLICIES.values():
-        search, clock = timed(game, policy)
-        state = next(forced)
-        result = search.run_in_time(state.record.reshape(1), 10.0, rng, clock=clock)
-        assert result.actions[0] == state.legal_actions()[0]
-        assert result.policies[0].sum() == pytest.approx(1)
-        assert clock.now < 5.01
-
-
-@pytest.mark.parametrize("stop", [lambda: True, lambda: False])
-def test_a_search_in_time_makes_at_least_one_simulation(stop: Callable[[], bool]) -> None:
-    game = load_game("vadus(size=4)")
-    search, clock = timed(game, POLICIES["puct"])
-    result = search.run_in_time(positions(game, 1), 1e-9, np.random.default_rng(0), clock=clock, stop=stop)
-    assert result.policies.sum() == pytest.approx(1, abs=1e-5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 import pytest
 
 from evaluating import evaluation
-from game_play import played, random_states, uniform_game
+from game_play import after, played, random_states, uniform_game
 from made_up_network import MadeUpNetwork, WithNoise
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.games import small_games
@@ -25,37 +26,25 @@ from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy,
 from stoneworks.models.search.puct import PUCT
 from stoneworks.models.search.tree import exponentials
 from stoneworks.models.search.turn_wins import MAX_TURN_ACTIONS
-from stoneworks.models.solver import Solver
 
 Answers = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
 
 class TableNetwork:
-    """Answers what a table says of a position, and notes which were asked about. Positions are named by actions from the root."""
+    """Answers with logits of the root, and with values of positions by their actions from it; with 0 where it has none."""
 
-    def __init__(self, root: State, depth: int = 2) -> None:
-        self.root = root
-        self.logits: dict[tuple[int, ...], dict[int, float]] = {}
-        self.values: dict[tuple[int, ...], float] = {}
-        self.asked: list[tuple[int, ...]] = []
-        self._names: dict[bytes, tuple[int, ...]] = {}
-        self._name(root, (), depth)
-
-    def _name(self, state: State, actions: tuple[int, ...], depth: int) -> None:
-        if not state.is_terminal():
-            self._names.setdefault(state.observation_tensor().tobytes(), actions)
-            if depth:
-                for action in state.legal_actions():
-                    self._name(state.child(action), (*actions, action), depth - 1)
+    def __init__(self, root: State, logits: dict[int, float], values: dict[tuple[int, ...], float]) -> None:
+        self._root = root.observation_tensor().tobytes()
+        self._logits = np.array([logits.get(action, 0) for action in range(root.get_game().num_actions)], np.float32)
+        self._values = {
+            reduce(State.child, actions, root).observation_tensor().tobytes(): value
+            for actions, value in values.items()
+        }
 
     def __call__(self, planes: npt.NDArray[np.float32]) -> Answers:
-        names = [self._names[position.tobytes()] for position in planes]
-        self.asked += names
-        logits = np.zeros((len(planes), self.root.get_game().num_actions), np.float32)
-        for row, name in enumerate(names):
-            for action, logit in self.logits.get(name, {}).items():
-                logits[row, action] = logit
-        return logits, np.array([self.values.get(name, 0.0) for name in names], np.float32)
+        positions = [position.tobytes() for position in planes]
+        logits = [self._logits * (position == self._root) for position in positions]
+        return np.array(logits), np.array([self._values.get(position, 0) for position in positions], np.float32)
 
 
 def search(
@@ -84,75 +73,11 @@ def softmax(logits: npt.ArrayLike) -> npt.NDArray[np.float64]:
     return weights / weights.sum()
 
 
-def visits_of(result: SearchResult, row: int = 0) -> dict[int, int]:
-    return {int(action): int(result.visits[row, action]) for action in np.flatnonzero(result.visits[row])}
-
-
-# -- Who acts ----------------------------------------------------------------------------------------------------------
-
 IDS = ["gumbel", "puct"]
 BOTH = pytest.mark.parametrize("policy", [Gumbel(gumbel_scale=0), PUCT(noise_fraction=0)], ids=IDS)
 NOISY = pytest.mark.parametrize("settings", [Gumbel(), PUCT()], ids=IDS)
-
-
-def last_pass(winner: int | None) -> State:
-    """A position of Vadus 2 in which a pass ends the game, and how the player to move fares then is ``winner``'s doing."""
-    rng = np.random.default_rng(3)
-    game = load_game("vadus(size=2)")
-    passing = game.string_to_action("pass")
-    while True:
-        state = game.new_initial_state()
-        for _ in range(int(rng.integers(1, 5))):
-            state.apply_action(int(rng.choice([action for action in state.legal_actions() if action != passing])))
-        if passing not in state.legal_actions():
-            continue
-        state.apply_action(passing)
-        outcome = state.child(passing).outcome()
-        if len(state.legal_actions()) > 1 and outcome is not None and outcome.winner == winner:
-            return state
-
-
-@pytest.mark.parametrize(
-    "policy", [Gumbel(max_considered=1, gumbel_scale=0), PUCT(noise_fraction=0)], ids=["gumbel", "puct"]
-)
-@pytest.mark.parametrize("winner", [0, 1, None])
-def test_terminal_positions_use_their_result_without_a_network_evaluation(
-    policy: SearchPolicy, winner: int | None
-) -> None:
-    root = last_pass(winner)
-    passing = root.string_to_action("pass")
-    network = TableNetwork(root, depth=4)
-    network.logits[()] = {passing: 30.0}
-    result = search(root, network, policy, 3)
-    expected = 0.0 if winner is None else 1.0 if winner == root.current_player() else -1.0
-    visits = visits_of(result)
-    assert len(network.asked) == 1 + 3 - visits[passing]
-    if expected == 1:
-        assert visits == {passing: 3}
-        assert network.asked == [()]
-    assert result.values[0] == pytest.approx(expected * visits[passing] / 4)
-
-
-@BOTH
-def test_the_only_legal_action_gets_everything(policy: SearchPolicy) -> None:
-    root = full_board()
-    passing = root.string_to_action("pass")
-    result = search(root, no_network(root.get_game()), policy, 7)
-    assert visits_of(result) == {passing: 7}
-    assert result.actions[0] == passing
-    assert result.policies[0, passing] == 1
-    assert result.policies[0].sum() == 1
-
-
-def full_board() -> State:
-    state = played("vadus(size=2)")
-    passing = state.string_to_action("pass")
-    while state.legal_actions() != [passing]:
-        state.apply_action(state.legal_actions()[0])
-    return state
-
-
-# -- A slow second implementation ---------------------------------------------------------------------------------------
+#: Actions of Vadus 2 after which a pass ends and loses the game.
+LOSING_PASS = "a2 b2 a3 pass"
 
 
 @dataclass
@@ -323,7 +248,7 @@ def test_a_slow_second_implementation_finds_the_same(
     result = search(positions, network, WithNoise(settings, noise), simulations)
     for row, position in enumerate(positions):
         action, value, policy, visits = slow(position, network, settings, noise[row]).run(simulations)
-        assert visits_of(result, row) == visits
+        assert {action: result.visits[row, action] for action in np.flatnonzero(result.visits[row])} == visits
         assert result.actions[row] == action
         assert result.values[row] == pytest.approx(value, abs=1e-5)
         expected = np.zeros(game.num_actions)
@@ -331,17 +256,14 @@ def test_a_slow_second_implementation_finds_the_same(
         np.testing.assert_allclose(result.policies[row], expected, atol=1e-5)
 
 
-# -- Many games --------------------------------------------------------------------------------------------------------
-
-
 @NOISY
 @pytest.mark.parametrize("guide", ["none", "playouts", "evaluation"])
 def test_equal_seeds_give_equal_searches_and_other_seeds_others(settings: Any, guide: str) -> None:
     game = load_game("vadus(size=3)")
-    positions = [game.new_initial_state()] * 8
-    network = MadeUpNetwork(game)
     guided = {"guide": make_guide(guide, game, 2), "guide_weight": 0.5}
-    one, again, other = (search(positions, network, settings, 20, seed, **guided) for seed in (1, 1, 2))
+    one, again, other = (
+        search([game.new_initial_state()] * 8, MadeUpNetwork(game), settings, 20, seed, **guided) for seed in (1, 1, 2)
+    )
     for name in ("actions", "values", "policies", "visits"):
         np.testing.assert_array_equal(getattr(one, name), getattr(again, name))
     assert (one.visits != other.visits).any()
@@ -364,59 +286,46 @@ def test_a_search_is_used_again_as_if_it_were_new() -> None:
     assert searching.search_seconds > 0
 
 
+def new_search(**room: int) -> NetworkSearch:
+    game = load_game("vadus(size=2)")
+    room = {"max_games": 2, "max_simulations": 8, **room}
+    return NetworkSearch(game, no_network(game), SearchSettings(Gumbel()), **room)
+
+
 @pytest.mark.parametrize(
-    ("make", "argument", "values", "allowed"),
+    ("make", "message"),
     [
-        (NetworkSearch, "max_games", (0, -1, True, 1.5), "an integer >= 1"),
-        (NetworkSearch, "max_simulations", (0, -1, True, 1.5), "an integer >= 1"),
-        (SearchSettings, "batch", (0,), "an integer from 1 to 1024"),
-        (SearchSettings, "threads", (0, 2.5), "an integer from 1 to 256"),
-        (make_guide, "num_playouts", (0,), "an integer >= 1"),
-        (make_guide, "name", ("greedy",), "one of evaluation, playouts, none"),
+        (lambda: new_search(max_games=0), "max_games must be an integer >= 1, got 0"),
+        (lambda: new_search(max_simulations=0), "max_simulations must be an integer >= 1, got 0"),
+        (lambda: SearchSettings(Gumbel(), batch=0), "batch must be an integer from 1 to 1024, got 0"),
+        (lambda: SearchSettings(Gumbel(), threads=0), "threads must be an integer from 1 to 256, got 0"),
+        (lambda: make_guide("playouts", load_game("vadus"), 0), "num_playouts must be an integer >= 1, got 0"),
+        (lambda: make_guide("greedy", load_game("vadus")), "guide must be one of evaluation, playouts, none"),
     ],
 )
-def test_a_bad_argument_is_named_with_what_is_allowed(
-    make: Callable[..., object], argument: str, values: tuple[Any, ...], allowed: str
-) -> None:
-    game = load_game("vadus(size=2)")
-    arguments: dict[Any, dict[str, Any]] = {
-        NetworkSearch: {"game": game, "evaluate": no_network(game), "settings": SearchSettings(Gumbel())},
-        SearchSettings: {"policy": Gumbel()},
-        make_guide: {"name": "playouts", "game": game},
-    }
-    arguments[NetworkSearch] |= {"max_games": 1, "max_simulations": 1}
-    named = {"name": "guide"}.get(argument, argument)
-    for value in values:
-        with pytest.raises(ValueError, match=f"{named} must be {allowed}, got {value!r}"):
-            make(**{**arguments[make], argument: value})
+def test_a_bad_argument_is_named_with_what_is_allowed(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
 
 
 @pytest.mark.parametrize(("games", "simulations"), [(0, 1), (3, 1), (1, 0), (1, 9)])
 def test_a_search_beyond_the_maximum_size_is_rejected(games: int, simulations: int) -> None:
-    game = load_game("vadus(size=2)")
-    searching = NetworkSearch(game, no_network(game), SearchSettings(Gumbel()), max_games=2, max_simulations=8)
-    roots = np.array([game.new_initial_state().record] * games, game.state_dtype)
+    roots = np.repeat(np.array([load_game("vadus(size=2)").new_initial_state().record]), games)
     with pytest.raises(ValueError, match="expected 1 to 2 games with 1 to 8 simulations"):
-        searching.run(roots, simulations, np.random.default_rng(0))
-
-
-# -- Guides ------------------------------------------------------------------------------------------------------------
+        new_search().run(roots, simulations, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.25, 1.0])
 def test_playouts_are_mixed_with_the_network_by_their_weight(weight: float) -> None:
     """On a full board both can but pass: each playout is the result."""
-    root = full_board()
-    *_, end = uniform_game(root, np.random.default_rng(0))
-    outcome = end.player_return(root.current_player())
+    root = played("vadus(size=2)", "b2 a2 a3 b1 c1 b3 c2")
+    (passing,) = root.legal_actions()
+    outcome = after(root, "pass pass").player_return(root.current_player())
     assert outcome != 0
-    network = TableNetwork(root)
-    network.values = {(): 0.5, (root.legal_actions()[0],): 0.5}
-    result = search(
-        root, network, Gumbel(gumbel_scale=0), 1, guide=make_guide("playouts", root.get_game(), 3), guide_weight=weight
-    )
-    below = 0.5 if root.child(root.legal_actions()[0]).current_player() == root.current_player() else -0.5
-    expected = (1 - weight) * (0.5 + below) / 2 + weight * outcome
+    network = TableNetwork(root, {}, {(): 0.5, (passing,): -0.25})
+    guide = make_guide("playouts", root.get_game(), 3)
+    result = search(root, network, Gumbel(gumbel_scale=0), 1, guide=guide, guide_weight=weight)
+    expected = (1 - weight) * (0.5 + 0.25) / 2 + weight * outcome
     assert result.values[0] == pytest.approx(expected, abs=1e-6)
 
 
@@ -433,9 +342,7 @@ def test_evaluations_are_mixed_with_the_network_by_their_weight(name: str, weigh
         child = root.child(first)
         if child.is_terminal():
             continue
-        network = TableNetwork(root, depth=1)
-        network.values = {(): 0.5, (first,): -0.25}
-        network.logits[()] = {first: 9.0}
+        network = TableNetwork(root, {first: 9.0}, {(): 0.5, (first,): -0.25})
         guide = make_guide("evaluation", game)
         result = search(root, network, Gumbel(gumbel_scale=0), 1, guide=guide, guide_weight=weight)
         sign = 1 if child.current_player() == root.current_player() else -1
@@ -444,94 +351,13 @@ def test_evaluations_are_mixed_with_the_network_by_their_weight(name: str, weigh
         assert result.values[0] == pytest.approx(expected, abs=1e-5)
 
 
-# -- Solved positions --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("game_name", "earliest", "simulations"),
-    [
-        ("vadus(size=2)", 2, 4_000),
-        ("taugo(size=3)", 9, 4_000),
-        pytest.param("vadus(size=2)", 0, 16_000, marks=pytest.mark.slow),
-        pytest.param("laido(size=2)", 3, 10_000, marks=pytest.mark.slow),
-        pytest.param("trugo(tiles=4,pieces=2,max_turns=8,radius=2)", 0, 2_000, marks=pytest.mark.slow),
-    ],
-)
-@pytest.mark.parametrize(
-    "settings",
-    [Gumbel(max_considered=64, gumbel_scale=0, value_scale=1.0), PUCT(noise_fraction=0)],
-    ids=["gumbel", "puct"],
-)
-def test_without_a_network_the_search_plays_solved_positions_right(
-    game_name: str, earliest: int, simulations: int, settings: Any
-) -> None:
-    game = load_game(game_name)
-    solver = Solver(game, memory_mib=4)
-    positions = decisive_positions(game, solver, earliest, number=12)
-    result = search(positions, no_network(game), settings, simulations)
-    for position, action in zip(positions, result.actions.tolist(), strict=True):
-        text = f"{position}\n{position.action_to_string(action)}"
-        assert solver.value(position.child(action)) == solver.value(position), text
-
-
-def decisive_positions(game: Game, solver: Solver, earliest: int, number: int) -> list[State]:
-    """Different positions of random games, at least ``earliest`` actions old, in which some action is a mistake."""
-    rng = np.random.default_rng(4)
-    positions: dict[bytes, State] = {}
-    for _ in range(400):
-        state = game.new_initial_state()
-        while not state.is_terminal() and len(positions) < number:
-            if state.move_number() >= earliest and rng.random() < 0.5:
-                values = {solver.value(state.child(action)) for action in state.legal_actions()}
-                if len(values) > 1:
-                    positions.setdefault(state.record.tobytes(), state.clone())
-            state.apply_action(int(rng.choice(state.legal_actions())))
-    assert len(positions) >= number // 3
-    return list(positions.values())
-
-
-@pytest.mark.parametrize(
-    ("game_name", "earliest"),
-    [
-        ("vadus(size=2)", 3),
-        ("taugo(size=3)", 10),
-        pytest.param("laido(size=2)", 4, marks=pytest.mark.slow),
-        pytest.param("trugo(tiles=4,pieces=2,max_turns=8,radius=2)", 2, marks=pytest.mark.slow),
-    ],
-)
-@NOISY
-@pytest.mark.parametrize("discount", [1.0, 0.9])
-def test_solved_values_are_correct(game_name: str, earliest: int, settings: Any, discount: float) -> None:
-    """The network is untrained but confident; proven results do not depend on its output."""
-    game = load_game(game_name)
-    solver = Solver(game, memory_mib=4)
-    positions = decisive_positions(game, solver, earliest, number=12)
-    num_solved = []
-    for simulations in (1, 30, 300):
-        result = search(positions, MadeUpNetwork(game), settings, simulations, solve=True, discount=discount)
-        num_solved.append(int(result.solved.sum()))
-        for row in np.flatnonzero(result.solved):
-            position, action = positions[row], int(result.actions[row])
-            expected = solver.value(position)
-            value = result.values[row] * (1 - 2 * position.current_player())
-            assert np.sign(value) == expected
-            assert abs(value) <= discount * abs(expected) + 1e-6
-            assert solver.value(position.child(action)) == expected
-            assert result.policies[row].sum() == pytest.approx(1, abs=1e-5)
-            for other in np.flatnonzero(result.policies[row]).tolist():
-                assert solver.value(position.child(other)) == expected
-    assert num_solved[0] <= num_solved[1] <= num_solved[2]
-    assert num_solved[2] >= len(positions) // 2
-
-
 @BOTH
 def test_a_move_that_is_proven_to_lose_is_not_played_where_another_is_left(policy: SearchPolicy) -> None:
     """The network prefers the pass that ends and loses the game, and after it the last stone."""
-    root = next(root for winner in (0, 1) if (root := last_pass(winner)).current_player() != winner)
+    root = played("vadus(size=2)", LOSING_PASS)
     passing = root.string_to_action("pass")
     last = max(action for action in root.legal_actions() if action != passing)
-    network = TableNetwork(root, depth=3)
-    network.logits[()] = {passing: 30.0, last: 3.0}
+    network = TableNetwork(root, {passing: 30.0, last: 3.0}, {})
     for simulations in (1, 2, 10):
         result = search(root, network, policy, simulations, solve=True)
         if policy == Gumbel(gumbel_scale=0) or simulations > 2:
@@ -541,16 +367,17 @@ def test_a_move_that_is_proven_to_lose_is_not_played_where_another_is_left(polic
 
 def test_where_all_visited_actions_lose_the_other_of_greatest_prior_is_played() -> None:
     """Of those that are left, another one has the greatest sum of logit and noise."""
-    root = next(root for winner in (0, 1) if (root := last_pass(winner)).current_player() != winner)
+    root = played("vadus(size=2)", LOSING_PASS)
     passing = root.string_to_action("pass")
     first, *_, last = (action for action in root.legal_actions() if action != passing)
-    network = TableNetwork(root, depth=3)
-    network.logits[()] = {passing: 30.0, last: 3.0}
-    noise = np.zeros((1, root.get_game().num_actions), np.float32)
-    noise[0, first] = 10
+    network = TableNetwork(root, {passing: 30.0, last: 3.0}, {})
+    noise = np.where(np.arange(root.get_game().num_actions) == first, np.float32(10), np.float32(0))[None]
     result = search(root, network, WithNoise(Gumbel(), noise), 1, solve=True)
-    assert visits_of(result) == {passing: 1}
+    assert result.visits.sum() == result.visits[0, passing] == 1
     assert result.actions[0] == last
+
+
+LONG_TURNS = ("taigo(tiles=12,cones=2,radius=3)", "trugo(tiles=7,pieces=3,max_turns=80,radius=2)")
 
 
 def winning_turns(state: State, player: int) -> bool:
@@ -562,34 +389,23 @@ def winning_turns(state: State, player: int) -> bool:
     )
 
 
-LONG_TURNS = ("taigo(tiles=12,cones=2,radius=3)", "trugo(tiles=7,pieces=3,max_turns=80,radius=2)")
-
-
 @pytest.mark.parametrize("game_name", ["vadus(size=2)", "laido(size=2)", "taugo(size=3)", *LONG_TURNS])
 def test_a_win_within_the_turn_is_never_missed(game_name: str) -> None:
     """One simulation, and the network likes everything better than what wins: the whole turn is played right."""
-    game = load_game(game_name)
-    rng = np.random.default_rng(6)
-    num_won = longest = 0
-    for _ in range(400):
+    game, rng, lengths = load_game(game_name), np.random.default_rng(6), list[int]()
+    while len(lengths) < 10 or (max(lengths) == 1 and game_name in LONG_TURNS):
         for state in uniform_game(game, rng)[-6:-1]:
-            player = state.current_player()
+            player, before = state.current_player(), state.move_number()
             if not winning_turns(state, player):
                 continue
-            length = 0
             while not state.is_terminal():
+                assert state.current_player() == player
                 result = search(state, MadeUpNetwork(game, spread=30.0), Gumbel(), 1, solve=True, discount=0.9)
                 assert result.solved[0]
                 assert 0 < result.values[0] <= 0.9
                 state = state.child(int(result.actions[0]))
-                length += 1
-                assert state.is_terminal() or state.current_player() == player
             assert state.player_return(player) == 1
-            num_won += 1
-            longest = max(longest, length)
-        if num_won >= 10 and (longest > 1 or game_name not in LONG_TURNS):
-            return
-    raise AssertionError((num_won, longest))
+            lengths.append(state.move_number() - before)
 
 
 @BOTH
@@ -597,20 +413,15 @@ def test_values_are_discounted_by_the_actions_between(policy: SearchPolicy) -> N
     root = played("vadus(size=2)", "b2")
     action = root.legal_actions()[0]
     assert root.child(action).current_player() == root.current_player()
-    network = TableNetwork(root, depth=1)
-    network.logits[()] = {action: 5.0}
-    network.values = {(): 0.25, (action,): 0.75}
+    network = TableNetwork(root, {action: 5.0}, {(): 0.25, (action,): 0.75})
     result = search(root, network, policy, 1, discount=0.8)
     assert result.values[0] == pytest.approx((0.25 + 0.8 * 0.75) / 2)
-
-
-# -- Networks that answer badly ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("settings", [Gumbel(value_scale=1.0), PUCT()], ids=["gumbel", "puct"])
 def test_priors_of_0_do_not_hide_actions_from_the_search(settings: Any) -> None:
     """Priors that are 0 in single precision, against values that say the opposite."""
-    root = next(root for winner in (0, 1) if (root := last_pass(winner)).current_player() == winner)
+    root = played("vadus(size=2)", "a3 b1 c1 pass")  # another pass wins
     game, passing = root.get_game(), root.string_to_action("pass")
     logits = np.zeros(game.num_actions, np.float32)
     logits[passing] = -1000
@@ -647,12 +458,11 @@ def test_a_network_of_another_game_is_an_error() -> None:
 
 
 def test_exponentials_have_single_precision_and_propagate_nan() -> None:
-    exponents = np.float32(np.concatenate([np.linspace(-87, 0, 5000), [-1e-9, -200, -np.inf]]))
-    found, room = exponents + np.float32(3), np.empty(len(exponents), np.int32)
-    total = exponentials(found, len(found) - 2, np.float32(3), room)
-    expected = np.exp((exponents + np.float32(3)).astype(np.float64) - 3)[:-2]
-    np.testing.assert_allclose(found[:-2], expected, rtol=1e-6)
-    assert total == pytest.approx(expected.sum(), rel=1e-5)
+    exponents, room = np.linspace(-87, 0, 5000, dtype=np.float32) + np.float32(3), np.empty(5000, np.int32)
+    found = exponents.copy()
+    total = exponentials(found, 5000, np.float32(3), room)
+    np.testing.assert_allclose(found, np.exp(exponents.astype(np.float64) - 3), rtol=1e-6)
+    assert total == pytest.approx(found.sum(), rel=1e-5)
     assert exponentials(np.float32([-200, -np.inf]), 2, np.float32(0), room) < 1e-37
     assert math.isnan(exponentials(np.float32([0, np.nan, -1]), 3, np.float32(0), room))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -52,32 +53,36 @@ def claims_of_mcts(game: Game, states: list[State]) -> Iterator[Claim]:
     bot = MCTSBot(game, 0, simulations=SIMULATIONS)
     for state in states:
         bot.restart()
-        bot.step(state)
+        policy, action = bot.step_with_policy(state)
         statistics = bot.root_statistics
         assert statistics is not None
         if not np.isnan(statistics.result):
-            yield from claims_of(state, statistics.result, [])
+            assert policy == [(action, 1.0)]
+            yield from claims_of(state, statistics.result, [action])
         for row in np.flatnonzero(~np.isnan(statistics.proven)):
             yield from list(claims_of(state, statistics.proven[row], [int(statistics.actions[row])]))[1:]
 
 
 def claims_of_alphabeta(game: Game, states: list[State]) -> Iterator[Claim]:
-    """With all actions as candidates, what it calls won or lost is."""
     values, actions = AlphaBetaBot(game, 0, turns=2, num_candidates=MAX_CANDIDATES).search(records_of(states))
     for state, value, action in zip(states, values.max(axis=1), actions.tolist(), strict=True):
         if abs(value) >= PROVEN:
             yield from claims_of(state, float(np.sign(value)), [action])
 
 
-def claims_of_network_search(game: Game, states: list[State], policy: SearchPolicy) -> Iterator[Claim]:
+def claims_of_network_search(game: Game, states: list[State], policy: SearchPolicy, **others: Any) -> Iterator[Claim]:
     """The network is untrained but confident."""
-    settings, rng = SearchSettings(policy, solve=True), np.random.default_rng(0)
-    for begin in range(0, len(states), 100):
-        part = states[begin : begin + 100]
+    settings, rng = SearchSettings(policy, solve=True, **others), np.random.default_rng(0)
+    at_once = 100 if settings.threads == 1 else 1
+    for begin in range(0, len(states), at_once):
+        part = states[begin : begin + at_once]
         rooms = {"max_games": len(part), "max_simulations": SIMULATIONS}
         found = NetworkSearch(game, MadeUpNetwork(game), settings, **rooms).run(records_of(part), SIMULATIONS, rng)
         for row in np.flatnonzero(found.solved):
-            yield from claims_of(part[row], float(found.values[row]), [int(found.actions[row])])
+            assert abs(found.values[row]) in (0, 1) if settings.discount == 1 else abs(found.values[row]) < 1
+            assert found.policies[row].sum() == pytest.approx(1, abs=1e-5)
+            actions = {int(found.actions[row]), *np.flatnonzero(found.policies[row]).tolist()}
+            yield from claims_of(part[row], float(np.sign(found.values[row])), sorted(actions))
 
 
 SEARCHES: dict[str, Callable[[Game, list[State]], Iterator[Claim]]] = {
@@ -85,6 +90,9 @@ SEARCHES: dict[str, Callable[[Game, list[State]], Iterator[Claim]]] = {
     "alphabeta": claims_of_alphabeta,
     "gumbel": partial(claims_of_network_search, policy=Gumbel()),
     "puct": partial(claims_of_network_search, policy=PUCT()),
+    "discounting": partial(claims_of_network_search, policy=Gumbel(), discount=0.9),
+    "batches": partial(claims_of_network_search, policy=Gumbel(gumbel_scale=0), batch=8),
+    "threads": partial(claims_of_network_search, policy=PUCT(), batch=8, threads=2),
 }
 
 

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from damage import damage
-from pages import OpenPage, assert_accessible, button, delay_answers
+from pages import OpenPage, assert_accessible, button
 from stoneworks.locks import lock_folder
 
 LAST_ACTION = """
@@ -95,17 +95,6 @@ def test_charts_of_one_value_have_a_scale(open_page: OpenPage, start_server: Any
             assert 2.5 < float(number) < 3.5
 
 
-def test_a_hint_names_its_player(visit_on_screens: OpenPage, post: Callable[..., Any]) -> None:
-    game = post("games", game="taugo(size=3)", players=[None, None])
-    page = visit_on_screens(f"/play/{game['id']}")
-    delay_answers(page, "hint", 2000)
-    button(page, "hint").click()
-    expect(page.locator(".status")).to_have_text("Looking for a hint …")
-    # Without a ladder of this board it is the shipped agent, with a budget that takes a fraction of a second.
-    expect(page.locator(".status")).to_contain_text("Hint of taugo@64: ")
-    expect(page.locator(".hit.hinted")).to_have_count(1)
-
-
 def test_the_hinted_rotation_of_a_tile_is_marked(visit_on_screens: OpenPage, post: Callable[..., Any]) -> None:
     game = post("games", game="trugo(radius=3,tiles=7)", players=[None, None])
     page = visit_on_screens(f"/play/{game['id']}")
@@ -127,35 +116,6 @@ def test_a_pass_is_called_so_and_hinted_as_a_button(visit_on_screens: OpenPage, 
     expect(page.locator(".moves > li")).to_have_text(["Black: c3", "White: pass"])
     page.get_by_role("link", name="Analyze").last.click()
     expect(page.locator(".tree .move")).to_have_text(["c3", "pass"])
-
-
-def test_the_heat_map_shows_visits_by_default(visit_on_screens: OpenPage, post: Callable[..., Any]) -> None:
-    page = visit_on_screens("/analyze?game=vadus(size=5)&moves=e5,e2,e4,d3,e3,f5,f4")
-    search = page.get_by_role("region", name="vadus@64")
-    expect(search.locator("tbody tr").first).to_be_visible()
-    expect(page.get_by_label("Heat map:")).to_have_value("visits")
-    expect(page.get_by_text("Numbers on the board: share of the visits of vadus@64, in %")).to_be_visible()
-    actions = ["e5", "e2", "e4", "d3", "e3", "f5", "f4"]
-    found = post("analyze", game="vadus(size=5)", actions=actions, bot="vadus@64")
-    visits = {row["action"]: row["visits"] for row in found["actions"]}
-    best = max(visits, key=lambda action: visits[action])
-    largest = f"{100 * visits[best] / sum(visits.values()):.0f}"
-    expect(page.locator(f'.picture .marks [data-text="{largest}"]').first).to_be_attached()
-    assert found["line"][0] == best
-    # Every action that is marked on the board is in the table.
-    marked = [action for action, number in visits.items() if number / sum(visits.values()) >= 0.01]
-    for action in sorted(marked, key=lambda action: -visits[action])[:12]:
-        expect(search.locator("tbody").get_by_role("button", name=action, exact=True)).to_have_count(1)
-
-
-def test_a_game_from_a_position_against_a_chosen_bot(visit_on_screens: OpenPage) -> None:
-    page = visit_on_screens("/analyze?game=vadus(size=3)&moves=c3")
-    page.get_by_label("Opponent").select_option("greedy")
-    page.get_by_role("button", name="Play from here").click()
-    page.wait_for_url("**/play/**")
-    expect(page.locator(".player").nth(0)).to_contain_text("greedy")
-    expect(page.locator(".player").nth(1)).to_contain_text("Person")
-    expect(page.locator(".status")).to_have_text("White to move: first of two stones, or a pass")
 
 
 def test_lines_deepen_while_one_looks(visit_on_screens: OpenPage) -> None:

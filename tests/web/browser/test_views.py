@@ -9,9 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from game_play import uniform_game
 from pages import OpenPage, assert_accessible, assert_fits, delay_answers, hit
 from stoneworks import load_game
 from stoneworks.evaluation.arena import play_arena
@@ -23,16 +25,9 @@ POSITION = "/analyze?game=vadus(size=5)&moves=e5,f2,g1"
 
 
 def random_records(number: int) -> list[GameRecord]:
-    import random
-
-    generator = random.Random(8)
-    records = []
-    for _ in range(number):
-        state = load_game("laido(size=3)").new_initial_state()
-        while not state.is_terminal():
-            state.apply_action(generator.choice(state.legal_actions()))
-        records.append(GameRecord.of_state(state, ("random", "other")))
-    return records
+    game = load_game("laido(size=3)")
+    ends = [uniform_game(game, np.random.default_rng(seed))[-1] for seed in range(number)]
+    return [GameRecord.of_state(state, ("random", "other")) for state in ends]
 
 
 @pytest.fixture(scope="module")
@@ -56,27 +51,23 @@ def watched(finished: Path, tmp_path: Path) -> Path:
 
 def test_agents_analyze_a_position_side_by_side(visit: OpenPage, post: Callable[..., Any]) -> None:
     page = visit(POSITION)
-    search, greedy = page.locator(".agent").nth(0), page.locator(".agent").nth(1)
-    expect(search).to_contain_text("vadus@64")
+    search = page.get_by_role("region", name="vadus@64")
     expect(search).to_contain_text("64 simulations")
-    expect(greedy).to_contain_text("evaluation")
-    expect(search.locator("tbody tr").first).to_be_visible()
-    bar = page.locator(".value-bar").get_attribute("aria-label") or ""
-    share = re.fullmatch(r"Value: Black ([0-9]+) %, vadus@64", bar)
-    assert share is not None, bar
-    # The bar says what the server says.
+    expect(page.get_by_role("region", name="greedy")).to_contain_text("evaluation")
+    # The page says what the server says.
     found = post("analyze", game="vadus(size=5)", actions=["e5", "f2", "g1"], bot="vadus@64")
-    assert int(share[1]) == round(50 + 50 * found["value"] * (1 - 2 * found["player"]))
+    share = round(50 + 50 * found["value"] * (1 - 2 * found["player"]))
+    expect(page.locator(".value-bar")).to_have_attribute("aria-label", f"Value: Black {share} %, vadus@64")
     rows = [row.split() for row in search.locator("tbody").inner_text().splitlines()]
     assert [row[0] for row in rows[:3]] == [row["action"] for row in found["actions"][:3]]
     page.get_by_label("Add an agent").select_option("mcts:100")
     expect(page.locator(".agent").nth(2)).to_contain_text("100 simulations")
     search.get_by_role("button", name="Best line").click()
-    expect(page.locator(".picture .numbers path").first).to_be_attached()
-    numbered = page.locator(".picture .numbers [data-text]").evaluate_all("all => all.map(x => x.dataset.text)")
-    assert numbered == [str(number) for number in range(1, len(found["line"]) + 1)]
+    numbers = page.locator(".picture .numbers [data-text]")
+    expect(numbers).to_have_count(len(found["line"]))
+    assert numbers.evaluate_all("all => all.map(x => +x.dataset.text)") == [*range(1, len(found["line"]) + 1)]
     search.get_by_role("button", name="Heat map").click()
-    expect(page.locator(".picture .numbers")).to_have_count(0)
+    expect(numbers).to_have_count(0)
     expect(page.locator(".picture .fills path").first).to_be_attached()
     expect(page.locator(".curve .line")).to_have_attribute("d", re.compile(r"^M\S+ \S+(L\S+ \S+){3}$"))
 
@@ -94,23 +85,17 @@ def test_an_agent_named_by_the_user_and_each_kind_of_heat_map(visit: OpenPage, p
     name.press("Enter")
     agent = page.get_by_role("region", name="vadus@17")
     expect(agent).to_contain_text("17 simulations")
+    expect(page.get_by_label("Heat map:")).to_have_value("visits")
+    expect(page.get_by_text("Numbers on the board: share of the visits of vadus@17, in %")).to_be_visible()
     rows = post("analyze", game="vadus(size=5)", actions=["e5", "f2", "g1"], bot="vadus@17")["actions"]
-    visits = sum(row["visits"] for row in rows)
-    shares = {
-        "visits": [row["visits"] / visits for row in rows],
-        "prior": [row["prior"] for row in rows],
-        "policy": [row["policy"] for row in rows],
-    }
-    for kind, values in shares.items():
+    for kind, total in (("visits", sum(row["visits"] for row in rows)), ("prior", 1), ("policy", 1)):
         page.get_by_label("Heat map:").select_option(kind)
-        largest = [f"{100 * value:.0f}" for value in sorted(values, reverse=True) if value >= 0.01][:12]
-        texts = page.locator(".picture [data-text]").evaluate_all("all => all.map(x => x.dataset.text)")
-        page.wait_for_function(
-            "wanted => { const found = [...document.querySelectorAll('.picture [data-text]')].map(x => x.dataset.text);"
-            " return wanted.every(text => found.includes(text)); }",
-            arg=largest,
-        )
-        assert texts or largest
+        marked = sorted((row for row in rows if row[kind] >= 0.01 * total), key=lambda row: -row[kind])[:12]
+        assert marked
+        for row in marked:
+            text = f"{100 * row[kind] / total:.0f}"
+            expect(page.locator(f'.picture [data-text="{text}"]').first).to_be_attached()
+            expect(agent.locator("tbody").get_by_role("button", name=row["action"], exact=True)).to_have_count(1)
     page.get_by_role("button", name=re.compile("^Remove")).click()
 
 
@@ -144,25 +129,20 @@ def test_places_that_are_clicked_fast_are_one_line(visit: OpenPage) -> None:
     expect(page.locator(".variation")).to_have_count(0)
 
 
-def test_an_unknown_address_is_told_on_a_page(visit: OpenPage) -> None:
-    page = visit("/nowhere", expects_errors=True)
-    expect(page.locator(".error")).to_have_text("There is no such page.")
-    assert_accessible(page)
-
-
-def test_without_watched_folders_the_page_says_how_to_watch_some(visit_on_screens: OpenPage) -> None:
-    page = visit_on_screens("/watch")
-    expect(page.locator("pre")).to_have_text("stoneworks web runs/ games.jsonl")
+@pytest.mark.parametrize(
+    ("path", "place", "text"),
+    [("/nowhere", ".error", "There is no such page."), ("/watch", "pre", "stoneworks web runs/ games.jsonl")],
+)
+def test_an_unknown_address_and_a_page_without_folders_say_so(
+    visit_on_screens: OpenPage, path: str, place: str, text: str
+) -> None:
+    page = visit_on_screens(path, expects_errors=path == "/nowhere")
+    expect(page.locator(place)).to_have_text(text)
     assert_fits(page)
     assert_accessible(page)
 
 
-def test_moves_are_grouped_by_turn_and_records_open_on_the_board(visit: OpenPage, watched: Path) -> None:
-    page = visit(POSITION)
-    expect(page.locator(".turn-head")).to_have_text(["1.Black: e5", "2.White: f2"])
-    hit(page, "a5").click()
-    expect(page.locator(".turn-head")).to_have_text(["1.Black: e5", "2.White: f2", "3.Black: a5"])
-    expect(page.locator(".move")).to_have_text(["e5", "f2", "g1", "a5"])
+def test_records_open_on_the_board(visit: OpenPage, watched: Path) -> None:
     page = visit("/analyze")
     page.get_by_role("radio", name="Laido").check(force=True)
     expect(page.get_by_label("Game string")).to_have_value("laido(pie_rule=True,size=9)")
@@ -176,6 +156,7 @@ def test_variations_comments_and_links(visit: OpenPage) -> None:
     page.get_by_label("Analyze every position").uncheck()
     hit(page, "a5").click()
     expect(page.locator(".move[aria-current]")).to_have_text("a5")
+    expect(page.locator(".turn-head")).to_have_text(["1.Black: e5", "2.White: f2", "3.Black: a5"])
     page.locator("#main").focus()
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".move[aria-current]")).to_have_text("g1")

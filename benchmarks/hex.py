@@ -1,0 +1,127 @@
+"""Hex: AlphaZero and PPO of stoneworks and AlphaZero of other libraries, after equal processor time, against each other.
+
+``python -m benchmarks.hex --size 7 --seconds 3600 --folder runs/hex-7`` trains what is missing in the folder, plays the games that
+are missing and prints the table. It can be interrupted and continued; several processes share the trainings, not the games.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from benchmarks.learners import Learner
+from benchmarks.learners.mctx_hex import MctxAlphaZero
+from benchmarks.learners.openspiel_hex import OpenSpielAlphaZero
+from benchmarks.learners.ours import AlphaZeroScratch, PPOScratch
+from benchmarks.protocol import SIMULATIONS
+from benchmarks.speed.example_games import load_measured_game
+from benchmarks.timed_training import TimedTraining, TrainingState, read_state
+from stoneworks.cli.console import progress_bar
+from stoneworks.cli.main import run
+from stoneworks.envs.rules import Game
+from stoneworks.evaluation import ArenaResult, ArenaSettings, play_arena, round_robin
+from stoneworks.files import write_whole
+from stoneworks.locks import InUseError, lock_folder
+from stoneworks.models.machine import processor_name
+from stoneworks.training.runs.hardware import torch_threads
+from tools.pages import replace_block
+
+#: The trained players.
+LEARNERS: dict[str, type[Learner]] = {
+    "stoneworks AlphaZero": AlphaZeroScratch,
+    "stoneworks PPO": PPOScratch,
+    "pgx + mctx AlphaZero": MctxAlphaZero,
+    "OpenSpiel AlphaZero": OpenSpielAlphaZero,
+}
+LIBRARIES = ("torch", "jax", "pgx", "mctx", "open_spiel")
+PAUSES = 6
+OPENING_ACTIONS = 2
+
+app = typer.Typer(add_completion=False)
+console = Console(stderr=True)
+
+
+def train(learner: type[Learner], game: Game, seconds: float, seed: int, folder: Path) -> TrainingState:
+    """Train what is missing, and return the state; what another process trains is left to it."""
+    with contextlib.suppress(InUseError), lock_folder(folder), torch_threads(1):
+        state = read_state(folder / "training")
+        if state.points < PAUSES:
+            training = TimedTraining(learner, game, seed, seconds, folder / "training")
+            while (state := training.state).points < PAUSES:
+                console.print(f"{learner.__name__}: {state.processor_seconds:.0f} s, {state.steps:,} steps")
+                training.advance((state.points + 1) / PAUSES * seconds)
+    return read_state(folder / "training")
+
+
+def play(game: Game, players: dict[str, str], pairs: int, folder: Path) -> ArenaResult:
+    """Play the games that are missing: each player against each other, in pairs from random openings."""
+    settings = ArenaSettings(
+        game=str(game), pairings=round_robin(tuple(players)), num_pairs=pairs, opening_actions=OPENING_ACTIONS
+    )
+    with progress_bar() as show:
+        total = 2 * pairs * len(settings.pairings)
+        return play_arena(settings, folder, players, progress=lambda result: show("games", result.num_games, total))
+
+
+def table(result: ArenaResult, states: dict[str, TrainingState]) -> str:
+    """Return the scores of the players as Markdown, with what each has done in training."""
+    names = result.settings.players
+    lines = [f"| {' | '.join(['', 'steps', 'simulations', *(f'v {name}' for name in names)])} |"]
+    lines.append(f"|{'---|' * (len(names) + 3)}")
+    for name in names:
+        state = states.get(name)
+        cells = [name, *((f"{state.steps:,}", f"{state.simulations:,}") if state else ("", ""))]
+        for other in names:
+            match = next((one for one in result.matches if set(one.names) == {name, other}), None)
+            if match is None:
+                cells.append("")
+                continue
+            low, high = match.interval
+            score = (match.score, low, high) if match.names[0] == name else (1 - match.score, 1 - high, 1 - low)
+            cells.append("{:.0f} % ({:.0f} to {:.0f})".format(*(100 * value for value in score)))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+@app.command()
+def main(
+    size: Annotated[int, typer.Option(min=2, help="Cells a side.")] = 7,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Processor seconds of each training.")] = 3600,
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games with swapped seats per match.")] = 50,
+    folder: Annotated[Path, typer.Option(help="Folder of the trainings and games.")] = Path("runs/hex"),
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the trainings.")] = 0,
+    page: Annotated[Path | None, typer.Option(help="The page to write the table into.")] = None,
+) -> None:
+    """Train the players, let them play, and write the table."""
+    game = load_measured_game(f"hex(size={size},swap=False)")
+    begin, end = (f"<!-- {word} of hex {size}, by benchmarks.hex -->" for word in ("results", "end of the results"))
+    if page is not None:
+        replace_block(page.read_text(encoding="utf-8"), begin, end, "")  # raises an error before the training
+    states = {
+        title: train(learner, game, seconds, seed, folder / learner.__name__) for title, learner in LEARNERS.items()
+    }
+    if unfinished := [title for title, state in states.items() if state.points < PAUSES]:
+        console.print(f"another process still trains {', '.join(unfinished)}")
+        return
+    searches = {"stoneworks AlphaZero": f"@{SIMULATIONS}"}  # the players of other libraries always search
+    players = {title: state.player + searches.get(title, "") for title, state in states.items()}
+    players["OpenSpiel MCTSBot"] = "openspiel_mcts:1000"
+    result = play(game, players, pairs, folder / "games")
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
+    text = (
+        f"{table(result, states)}\n\n`{game}`: {seconds:g} processor seconds of training each, {2 * pairs} games per match "
+        f"from {OPENING_ACTIONS} random actions, AlphaZero with {SIMULATIONS} simulations and MCTSBot with 1,000; "
+        f"{versions}; {processor_name()}.\n"
+    )
+    if page is not None:
+        write_whole(page, replace_block(page.read_text(encoding="utf-8"), begin, end, text))
+    console.print(text, soft_wrap=True)
+
+
+if __name__ == "__main__":
+    run(app)
