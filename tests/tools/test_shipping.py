@@ -26,7 +26,7 @@ from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.description import PlaySettings
 from stoneworks.training.runs.run_folder import runs_before
 from tiny_runs import assert_equal_tensors, change_checkpoint
-from tools import shipping
+from tools import final_matches, shipping
 from tools.checkpoint_tables import page_with_tables, shipped_tables
 from tools.final_matches import GAMES_FOLDER, FinalMatches, MatchSummary, rate_summaries
 from tools.shipping import app, ship
