@@ -93,7 +93,7 @@ NEWEST_PYTHON ?= $(shell for version in 3.15 3.14 3.13 3.12; do \
 	for python in python$$version $(HOME)/.pyenv/versions/$$version.*/bin/python$$version; do \
 	if $$python -c 'import ensurepip' 2>/dev/null; then echo $$python; exit; fi; done; done)
 NEWEST_PACKAGES := --editable '.[web,human]' pytest pytest-xdist hypothesis httpx choix
-NEWEST_TESTS := tests/envs tests/models tests/evaluation tests/cli tests/web tests/test_bad_arguments.py tests/test_extras.py tests/test_warnings.py --ignore tests/web/browser
+NEWEST_TESTS := tests/envs tests/models tests/evaluation tests/cli tests/web tests/test_bad_arguments.py tests/test_warnings.py --ignore tests/web/browser
 
 test-newest:  ## the tests that need no torch with the newest versions, on the newest Python that numba supports
 	@test -n "$(NEWEST_PYTHON)" || { echo "make test-newest needs Python 3.15, 3.14, 3.13 or 3.12 with the module venv, found in PATH or in ~/.pyenv/versions, or named by NEWEST_PYTHON=..." >&2; exit 1; }

@@ -55,7 +55,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_xdist_setupnodes() -> None:
     """Compile the kernels of small boards once, if none are cached, before workers start that would all do so."""
     from stoneworks.envs.rules import load_game
-    from stoneworks.envs.rules.games import small_games
     from stoneworks.envs.rules.kernels.kernel_cache import cache_folder
     from stoneworks.models.compiling import compile_games
 
@@ -111,14 +110,10 @@ def run_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
 def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     import tiny_runs
 
-    matches = {"positions": 30, "num_pairs": 2, "opening_actions": 1, "simulations": 4}
-    config = tiny_runs.alphazero(
-        positions=60,
-        positions_per_iteration=30,
-        network={"features": True},
-        learner={"min_window": 30},
-        matches={**matches, "opponents": ["random", "greedy"], "search_opponents": ["random"]},
-    )
+    sizes = {"positions": 30, "num_pairs": 2, "opening_actions": 1, "simulations": 4}
+    matches = {**sizes, "opponents": ["random", "greedy"], "search_opponents": ["random"]}
+    parts = {"network": {"features": True}, "learner": {"min_window": 30}, "matches": matches}
+    config = tiny_runs.alphazero(positions=60, positions_per_iteration=30, **parts)
     folder = tmp_path_factory.mktemp("alphazero") / "run"
     tiny_runs.train_run(config, folder)
     return folder

@@ -8,11 +8,14 @@ import functools
 import importlib.util
 import inspect
 import io
+import itertools
 import re
+import runpy
 import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +23,11 @@ import pytest
 import yaml
 
 from stoneworks.envs.rules import game_names, load_game
-from stoneworks.envs.rules.options import BooleanOption, IntegerOption, IntegerPairOption
 from tools.game_tables import facts_table
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "api")]
-
-
-# -- Pages of games ------------------------------------------------------------------------------------------------------
+RULING_PICTURES = runpy.run_path(str(ROOT / "docs" / "ruling_pictures.py"))["RULING_PICTURES"]
 
 
 class GamePage:
@@ -39,13 +39,9 @@ class GamePage:
 
     def table(self, *heads: str) -> dict[str, list[str]]:
         """Return the rows of the table with these heads: the other cells by the first cell, backquotes removed."""
-        head = "| " + " | ".join(heads) + " |\n"
-        assert self.text.count(head) == 1, f"there is one table with the heads {heads}"
-        lines = self.text.split(head)[1].splitlines()[1:]
-        rows = {}
-        for line in lines:
-            if not line.startswith("|"):
-                break
+        _, rest = self.text.split("| " + " | ".join(heads) + " |\n")  # there is one table with these heads
+        rows: dict[str, list[str]] = {}
+        for line in itertools.takewhile(lambda line: line.startswith("|"), rest.splitlines()[1:]):
             cells = [cell.strip().strip("`") for cell in line.strip("|").split("|")]
             assert cells[0] not in rows
             rows[cells[0]] = cells[1:]
@@ -58,52 +54,30 @@ def page(request: pytest.FixtureRequest) -> GamePage:
     return GamePage(request.param)
 
 
-def test_a_page_shows_the_facts_of_its_game(page: GamePage) -> None:
+def test_a_page_shows_the_facts_of_its_game(page: GamePage, facts_of_games: dict[str, dict[str, Any]]) -> None:
     game = page.game
     assert page.text.count(f"<!-- table: facts {game.name} -->\n") == 1
     assert f"- v{game.version}: " in page.text.split("## Version history")[1]
     facts = facts_table(game.name)
     assert str(game) in facts
     assert str(game.max_game_length()) in facts
-
-
-def test_a_page_lists_options_planes_and_rulings(page: GamePage, facts_of_games: dict[str, dict[str, Any]]) -> None:
-    defaults = {option: row[0] for option, row in page.table("option", "default", "allowed").items()}
-    assert defaults == {option: repr(value) for option, value in page.game.options.items()}
-    assert tuple(page.table("plane", "1 where")) == page.game.observation_planes
-    assert tuple(page.table("reason", "meaning")) == page.game.reasons
-    letter, number = facts_of_games[page.game.name]["rulings"]
+    options = page.table("option", "default", "allowed")
+    assert {option: row[0] for option, row in options.items()} == {
+        option: repr(value) for option, value in game.options.items()
+    }
+    assert all(options[name][1].startswith(option.allowed) for name, option in game.option_types.items())
+    assert tuple(page.table("plane", "1 where")) == game.observation_planes
+    assert tuple(page.table("reason", "meaning")) == game.reasons
+    letter, number = facts_of_games[game.name]["rulings"]
     rulings = [f"{letter}{i + 1}" for i in range(number)]
     assert re.findall(r"^- \*\*(\w+)\.\*\* ", page.text, re.MULTILINE) == rulings
-    assert set(rulings) - rulings_cited() == set(), "a test of the rules names each"
-
-
-def test_a_page_states_what_each_option_allows(page: GamePage) -> None:
-    """The words come from the option, and the option keeps to them: its bounds are allowed, one beyond is not."""
-    table = page.table("option", "default", "allowed")
-    for name, option in page.game.option_types.items():
-        own_bounds = option.allowed
-        if (page.game.name, name) == ("trugo", "tiles"):  # the window bounds it above
-            most = page.game.grid.on_board.sum() - 1
-            assert "less than the number of hexagons in the window" in table[name][1]
-            assert load_game("trugo", tiles=int(most)).options["tiles"] == most
-            with pytest.raises(ValueError, match="tiles"):
-                load_game("trugo", tiles=int(most) + 1)
-        assert table[name][1].startswith(own_bounds), f"{name}: {own_bounds}"
-        if isinstance(option, BooleanOption):
-            refused: list[Any] = [0, 1, "True"]
-        elif isinstance(option, IntegerPairOption):
-            refused = [(option.minimum - 1, option.minimum), (option.minimum, option.maximum + 1), 1]
-        else:
-            assert isinstance(option, IntegerOption)
-            refused = [option.minimum - 1, 2.5, True]
-            if option.maximum is not None:
-                refused.append(option.maximum + 1)
-                assert option.check("game", name, option.maximum) == option.maximum
-            assert option.check("game", name, option.minimum) == option.minimum
-        for value in refused:
-            with pytest.raises(ValueError, match=name):
-                load_game(page.game.name, **{name: value})
+    assert set(rulings) <= rulings_cited(), "a test of the rules names each"
+    pictured = {
+        picture.illustration.ruling.partition("-")[0]
+        for picture in RULING_PICTURES
+        if picture.state().game.name == game.name
+    }
+    assert {*rulings, "turn", "end"} <= pictured
 
 
 @functools.cache
@@ -143,26 +117,24 @@ def test_the_formulas_of_actions_hold(name: str) -> None:
         assert eval(rows[text][0], {}, {"W": width}) == game.string_to_action(text)
 
 
-# -- All pages -----------------------------------------------------------------------------------------------------------
+#: Each block of the pages with the next one: page, line, language and content.
+BLOCKS = [
+    (path.relative_to(ROOT).as_posix(), text[: block.start()].count("\n") + 2, *block.groups())
+    for path in PAGES
+    for text in [path.read_text(encoding="utf-8")]
+    for block in re.finditer(r"^```(\S*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+]
 
 
-def python_blocks() -> list[Any]:
-    """Return each block of Python of the pages with the output block that follows it at once, or None."""
-    blocks = []
-    pattern = re.compile(r"^```python\n(.*?)^```\n(?:\n```output\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
-    for path in PAGES:
-        text = path.read_text(encoding="utf-8")
-        found = list(pattern.finditer(text))
-        assert len(found) == len(re.findall(r"^```python", text, re.MULTILINE)), "every block is closed and plain"
-        for block in found:
-            line = text[: block.start()].count("\n") + 2
-            name = path.relative_to(ROOT).as_posix()
-            blocks.append(pytest.param(name, line, block[1], block[2], id=f"{name}:{line}"))
-    return blocks
+def python_blocks() -> Iterator[Any]:
+    """Yield each block of Python with the output block that follows it, or None."""
+    for (page, line, language, code), (_, _, following, output) in itertools.pairwise([*BLOCKS, ("", 0, "", "")]):
+        if language == "python":
+            yield pytest.param(page, line, code, output if following == "output" else None, id=f"{page}:{line}")
 
 
 @pytest.mark.parametrize(("page_name", "line", "code", "output"), python_blocks())
-def test_a_block_of_python_runs_and_prints_what_the_page_shows(
+def test_a_block_of_python_prints_what_the_page_shows(
     page_name: str, line: int, code: str, output: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -178,8 +150,7 @@ def test_a_block_of_python_runs_and_prints_what_the_page_shows(
 
 
 def test_excerpts_on_the_page_about_hex_match_the_example() -> None:
-    page = (ROOT / "docs" / "adding-a-game.md").read_text(encoding="utf-8")
-    excerpts = re.findall(r"^```py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    excerpts = [block for page, _, language, block in BLOCKS if (page, language) == ("docs/adding-a-game.md", "py")]
     example = "".join((ROOT / "examples" / name).read_text(encoding="utf-8") for name in ("hex.py", "imitation.py"))
     assert len(excerpts) > 3
     assert [excerpt for excerpt in excerpts if excerpt not in example] == []
@@ -216,7 +187,13 @@ def test_links_to_files_are_valid(path: Path) -> None:
             assert (path.parent / target.split("#")[0]).exists(), target
 
 
-# -- The site ------------------------------------------------------------------------------------------------------------
+@functools.cache
+def api_pages() -> str:
+    return "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "api").glob("*.md"))
+
+
+def documented_modules() -> set[str]:
+    return set(re.findall(r"^::: (\S+)$", api_pages(), re.MULTILINE))
 
 
 def packages_with_public_names() -> list[str]:
@@ -233,17 +210,15 @@ def packages_with_public_names() -> list[str]:
 @pytest.mark.parametrize("package", packages_with_public_names())
 def test_the_api_reference_documents_every_public_name(package: str) -> None:
     """A class or function by the page of the module that defines it, a constant or an environment module by name."""
-    pages = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "api").glob("*.md")))
-    documented = set(re.findall(r"^::: (\S+)$", pages, re.MULTILINE))
-    assert len(documented) > 30
     module = importlib.import_module(package)
     missing = []
     for name in module.__all__:
         value = getattr(module, name)
         if inspect.isclass(value) or inspect.isroutine(value):
-            if value.__module__ not in documented or not value.__doc__:
-                missing.append(name)
-        elif f"`{name}`" not in pages:
+            documented = value.__module__ in documented_modules() and value.__doc__
+        else:
+            documented = f"`{name}`" in api_pages()
+        if not documented:
             missing.append(name)
     assert missing == []
 
@@ -257,39 +232,24 @@ def test_the_changelog_and_the_citation_name_the_version_of_the_package() -> Non
 
 
 def test_every_module_of_the_api_reference_exists_and_every_integration_is_there() -> None:
-    named = set()
-    for path in (ROOT / "docs" / "api").glob("*.md"):
-        for name in re.findall(r"^::: (\S+)$", path.read_text(encoding="utf-8"), re.MULTILINE):
-            module = name.removeprefix("stoneworks.").replace(".", "/")
-            files = [ROOT / f"{module}.py", ROOT / module / "__init__.py", ROOT / "stoneworks" / f"{module}.py"]
-            assert any(file.exists() for file in files), name
-            named.add(name)
-    assert {f"stoneworks.integrations.{path.stem}" for path in (ROOT / "integrations").glob("[a-z]*.py")} <= named
+    assert [name for name in documented_modules() if importlib.util.find_spec(name) is None] == []
+    integrations = {f"stoneworks.integrations.{path.stem}" for path in (ROOT / "integrations").glob("[a-z]*.py")}
+    assert integrations <= documented_modules()
 
 
-# -- Pictures of rulings -------------------------------------------------------------------------------------------------
+def test_every_picture_of_a_ruling_is_drawn_by_the_script() -> None:
+    files = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs" / "images" / "rulings").iterdir()}
+    assert files == {picture.path for picture in RULING_PICTURES}
 
 
-def ruling_pictures() -> list[Any]:
-    specification = importlib.util.spec_from_file_location("ruling_pictures", ROOT / "docs" / "ruling_pictures.py")
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    sys.modules[specification.name] = module  # its dataclass looks its annotations up there
-    specification.loader.exec_module(module)
-    return list(module.RULING_PICTURES)
-
-
-@pytest.mark.parametrize("picture", ruling_pictures(), ids=lambda picture: picture.path)
+@pytest.mark.parametrize("picture", RULING_PICTURES, ids=lambda picture: picture.path)
 def test_a_picture_of_the_rules_is_up_to_date_in_its_place_and_true(picture: Any) -> None:
     assert (ROOT / "docs" / picture.path).read_text(encoding="utf-8") == picture.draw().svg
     state = picture.state()
     legal = {state.action_to_string(action) for action in state.legal_actions()}
     shown = picture.illustration
     assert set(shown.legal.split()) <= legal
-    for text in shown.illegal.split():
-        assert text in state.game.action_texts
-        assert text not in legal
+    assert set(shown.illegal.split()) <= set(state.game.action_texts) - legal
     if shown.result:
         final = picture.state()
         for text in shown.then.split():
@@ -299,36 +259,16 @@ def test_a_picture_of_the_rules_is_up_to_date_in_its_place_and_true(picture: Any
     page = (ROOT / "docs" / f"{state.game.name}.md").read_text(encoding="utf-8")
     assert page.count(picture.link) == 1
     ruling = shown.ruling.partition("-")[0]
-    if ruling in ("turn", "end"):
-        return
-    of_ruling = re.split(r"^- \*\*\w+\.\*\* |^$", page.split(f"- **{ruling}.** ")[1], flags=re.MULTILINE)[0]
-    assert picture.link in of_ruling
+    if ruling not in ("turn", "end"):
+        of_ruling = re.split(r"^- \*\*\w+\.\*\* |^$", page.split(f"- **{ruling}.** ")[1], flags=re.MULTILINE)[0]
+        assert picture.link in of_ruling
 
 
-def test_rulings_turn_and_ending_have_a_picture(page: GamePage, facts_of_games: dict[str, dict[str, Any]]) -> None:
-    letter, number = facts_of_games[page.game.name]["rulings"]
-    of_game = [picture for picture in ruling_pictures() if picture.state().game.name == page.game.name]
-    pictured = {picture.illustration.ruling.partition("-")[0] for picture in of_game}
-    assert {f"{letter}{i + 1}" for i in range(number)} | {"turn", "end"} <= pictured
-
-
-def test_every_picture_of_a_ruling_is_drawn_by_the_script() -> None:
-    files = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs" / "images" / "rulings").iterdir()}
-    assert files == {picture.path for picture in ruling_pictures()}
-
-
-# -- Commands ------------------------------------------------------------------------------------------------------------
-
-
-def commands_of_blocks() -> list[Any]:
-    """Return each ``stoneworks`` command in the blocks of shell commands."""
-    found = []
-    for path in PAGES:
-        for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", path.read_text("utf-8"), re.MULTILINE | re.DOTALL):
-            for line in block.splitlines() if language in ("", "sh") else ():
-                if line.startswith("stoneworks "):
-                    found.append(pytest.param(line, id=f"{path.name}: {line}"))
-    return found
+def commands_of_blocks() -> Iterator[str]:
+    """Yield each ``stoneworks`` command in the blocks of shell commands."""
+    for _, _, language, block in BLOCKS:
+        if language in ("", "sh"):
+            yield from re.findall(r"^stoneworks .*$", block, re.MULTILINE)
 
 
 def command_of(words: list[str]) -> tuple[Any, list[str]]:
@@ -372,17 +312,12 @@ def test_commands_within_the_text_of_a_page_exist(path: Path) -> None:
             assert unknown == [], code
 
 
-# -- Other blocks --------------------------------------------------------------------------------------------------------
-
-
 def test_every_block_has_a_language_that_is_tested() -> None:
     """Python runs, ``py`` excerpts and output are compared, and shell commands are parsed."""
-    for path in PAGES:
-        text = path.read_text("utf-8")
-        for language in re.findall(r"^```(\w*)\n.*?^```$", text, re.MULTILINE | re.DOTALL):
-            assert language in ("python", "py", "output", "", "sh", "toml"), path.name
-        outputs = re.findall(r"^```output$", text, re.MULTILINE)
-        assert len(re.findall(r"^```\n\n```output$", text, re.MULTILINE)) == len(outputs), "each follows a block"
+    languages = [language for *_, language, _ in BLOCKS]
+    assert set(languages) <= {"python", "py", "output", "", "sh", "toml", "{.python}"}
+    following = re.findall(r"^```\n\n```output$", "\n".join(path.read_text("utf-8") for path in PAGES), re.MULTILINE)
+    assert len(following) == languages.count("output"), "output follows a block"
 
 
 def test_the_entry_points_on_the_page_about_adding_games_are_read_by_the_registries() -> None:
@@ -392,7 +327,7 @@ def test_the_entry_points_on_the_page_about_adding_games_are_read_by_the_registr
     from stoneworks.training.runs import algorithms
 
     page = (ROOT / "docs" / "adding-a-game.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    blocks = [block for *_, language, block in BLOCKS if language == "toml"]
     groups = {group for block in blocks for group in tomllib.loads(block)["project"]["entry-points"]}
     known = {module.ENTRY_POINT_GROUP for module in (games, registry, architecture, algorithms)}
     assert groups

@@ -1,13 +1,16 @@
-"""Documents are checked wherever they are constructed, and their errors name the key, the value and the allowed values."""
+"""Files from outside and the documents in them: errors name the path, the key, the value and the allowed values."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 from pydantic import Field
 
 from stoneworks.documents import Document, DocumentError, Tuple
+from stoneworks.reading import parse_json, read_bytes, read_json, read_text
 
 
 class Search(Document):
@@ -23,16 +26,9 @@ class Plan(Document):
 
 
 def test_values_of_a_mapping_are_kept() -> None:
-    values = {
-        "game": "vadus",
-        "search": {"simulations": 8, "temperature": 2},
-        "opponents": ["greedy"],
-        "shares": {"a": 1},
-    }
-    plan = Plan.parse(values, "plan.yaml")
-    assert plan == Plan(
-        game="vadus", search=Search(simulations=8, temperature=2.0), opponents=("greedy",), shares={"a": 1.0}
-    )
+    search = {"simulations": 8, "temperature": 2}
+    plan = Plan.parse({"game": "x", "search": search, "opponents": ["greedy"], "shares": {"a": 1}}, "plan.yaml")
+    assert plan == Plan(game="x", search=Search(**search), opponents=("greedy",), shares={"a": 1.0})
     assert Plan.parse(plan.model_dump(), "plan.yaml") == plan
     assert Plan.parse(plan.model_dump(mode="json"), "plan.yaml") == plan
 
@@ -42,13 +38,11 @@ def test_values_of_a_mapping_are_kept() -> None:
     [
         ({"game": "x", "search": {"simulations": 0}}, "search.simulations must be >= 1, got 0"),
         ({"game": "x", "search": {"temperature": 0}}, "search.temperature must be > 0, got 0"),
-        ({"game": "x", "search": {"simulations": 1.5}}, "search.simulations must be a valid integer, got 1.5"),
         ({"game": "x", "search": {"simulations": True}}, "search.simulations must be a valid integer, got True"),
         ({"game": "x", "search": {"temperature": float("nan")}}, "search.temperature must be a finite number, got nan"),
         ({"game": "x", "search": {"sims": 1}}, "unknown key search.sims; valid keys: simulations, temperature"),
         ({"game": "x", "more": 1}, "unknown key more; valid keys: game, search, opponents, shares"),
         ({}, "the key game is missing"),
-        ({"game": 3}, "game must be a valid string, got 3"),
         ({"game": "x", "opponents": ["greedy", 3]}, "opponents.1 must be a valid string, got 3"),
         ({"game": "x", "opponents": "greedy"}, "opponents must be a valid tuple, got 'greedy'"),
         ({"game": "x", "opponents": ["a", "b", "c"]}, "opponents must have at most 2 items, got ['a', 'b', 'c']"),
@@ -63,14 +57,62 @@ def test_an_error_is_one_line_with_key_value_and_allowed_values(values: Any, com
     assert str(caught.value) == f"plan.yaml: {complaint}"
 
 
-def test_construction_in_python_is_checked_too() -> None:
-    with pytest.raises(DocumentError, match="Search: simulations must be >= 1, got -3"):
+def test_construction_in_python_is_checked_too_and_long_values_are_truncated() -> None:
+    with pytest.raises(DocumentError, match=r"^Search: simulations must be >= 1, got -3"):
         Search(simulations=-3)
-    with pytest.raises(DocumentError, match=r"^Plan: unknown key sise"):
-        Plan(game="vadus", sise=3)  # type: ignore[call-arg]
-
-
-def test_long_values_are_truncated() -> None:
     with pytest.raises(DocumentError) as caught:
-        Plan.parse({"game": ["x" * 1000]}, "plan.yaml")
+        Plan(game=["x" * 1000])  # type: ignore[arg-type]
     assert len(str(caught.value)) < 200
+
+
+class FileError(ValueError):
+    """What a caller raises."""
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "not valid JSON"),
+        (b"[1, 2]", "must be a JSON object, got list"),
+        (b"{" + b'"a":{' * 100_000, "nested too deeply|not valid JSON"),
+        (b'{"a":' + b"[" * 200_000 + b"]" * 200_000 + b"}", "nested"),
+        (b'{"a":' + b"[" * 50 + b"]" * 50 + b"}", "nested more than 40 levels"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "an integer has 5000 digits"),
+        (b'{"a": NaN}', "NaN is not a JSON number"),
+        (b'{"a": -Infinity}', "Infinity is not a JSON number"),
+        (b'{"a": 1e999}', "out of the range"),
+        (b'{"a": 1, "a": 2}', "duplicate key 'a'"),
+        (b"\xff\xfe{}", "not UTF-8"),
+        (b'{"a": "\x00"}', "not valid JSON"),
+    ],
+    ids=range(12),
+)
+def test_an_invalid_or_too_large_object_is_rejected_with_the_path(tmp_path: Path, content: bytes, reason: str) -> None:
+    file = tmp_path / "file.json"
+    file.write_bytes(content)
+    with pytest.raises(FileError, match=reason) as raised:
+        read_json(file, FileError)
+    assert str(file) in str(raised.value)
+    assert len(str(raised.value)) < 1000
+
+
+def test_an_object_within_bounds_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "file.json"
+    file.write_text('{"a": [1, 2.5, "ü", null, true], "b": ' + "[" * 38 + "]" * 38 + "}", encoding="utf-8")
+    assert read_json(file, FileError)["a"] == [1, 2.5, "ü", None, True]
+    assert parse_json('{"seed": 340282366920938463463374607431768211455}', FileError, "text")["seed"] == 2**128 - 1
+
+
+def test_a_path_that_is_not_a_file_is_rejected_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "large").write_bytes(b"x" * 101)
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for name in ("fifo", "nothing", "loop", "nul\0l", "x" * 5000):
+        with pytest.raises(FileError):
+            read_text(tmp_path / name, FileError)
+    for folder in (tmp_path, Path("/dev/zero")):
+        with pytest.raises(FileError, match=r"regular file|cannot be read"):
+            read_bytes(folder, FileError)
+    with pytest.raises(FileError, match="at most 100 bytes, got 101"):
+        read_bytes(tmp_path / "large", FileError, 100)
+    assert read_bytes(tmp_path / "large", FileError, 101) == b"x" * 101

@@ -7,12 +7,14 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from stoneworks import locks
 from stoneworks.locks import InUseError, lock_file, lock_folder
+from stoneworks.processes import exit_with_parent, process_pool
 
 HOLDER = """
 import sys, time
@@ -37,14 +39,6 @@ def test_a_folder_in_use_is_refused_and_the_process_named_until_it_is_killed(tmp
         assert folder.is_dir()
 
 
-def test_a_folder_is_locked_within_a_process_too_and_free_again_after_an_error(tmp_path: Path) -> None:
-    for _ in range(2):
-        with pytest.raises(InUseError, match=f"process {os.getpid()}"), lock_folder(tmp_path), lock_folder(tmp_path):
-            pass
-    with lock_folder(tmp_path):
-        pass
-
-
 def test_a_new_folder_in_which_nothing_was_written_is_removed(tmp_path: Path) -> None:
     with pytest.raises(KeyError), lock_folder(tmp_path / "runs" / "new"):
         raise KeyError
@@ -54,34 +48,24 @@ def test_a_new_folder_in_which_nothing_was_written_is_removed(tmp_path: Path) ->
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["config.yaml"]
     with lock_folder(tmp_path / "new"):
         (tmp_path / "new" / "config.yaml").touch()
-    with lock_folder(tmp_path / "new"):
-        pass
-    assert (tmp_path / "new" / "config.yaml").exists()
     (tmp_path / "empty").mkdir()
-    with lock_folder(tmp_path / "empty"):
-        pass
+    for name in ("new", "empty"):
+        with lock_folder(tmp_path / name):
+            pass
+    assert (tmp_path / "new" / "config.yaml").exists()
     assert (tmp_path / "empty").is_dir()
-
-
-def test_a_file_cannot_be_locked_as_a_folder(tmp_path: Path) -> None:
-    (tmp_path / "run").touch()
-    for folder in (tmp_path / "run", tmp_path / "run" / "below"):
-        with pytest.raises(ValueError, match="folder must be"), lock_folder(folder):
+    for file in (tmp_path / "new" / "config.yaml", tmp_path / "new" / "config.yaml" / "below"):
+        with pytest.raises(ValueError, match="folder must be"), lock_folder(file):
             pass
 
 
-def test_a_file_that_does_not_exist_yet_is_locked(tmp_path: Path) -> None:
+def test_a_file_that_does_not_exist_yet_is_locked_and_free_again_after_an_error(tmp_path: Path) -> None:
     file, other = tmp_path / "a.json", tmp_path / "b.json"
-    with (
-        lock_file(file),
-        lock_file(other),
-        pytest.raises(InUseError, match=rf"a\.json is in use by process {os.getpid()}"),
-        lock_file(file),
-    ):
-        pass
+    refused = pytest.raises(InUseError, match=rf"a\.json is in use by process {os.getpid()}")
+    for _ in range(2):
+        with refused, lock_file(file), lock_file(other), lock_file(file):
+            pass
     assert not file.exists()
-    with lock_file(file):
-        pass
 
 
 def test_an_owner_that_has_just_acquired_the_lock_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,3 +102,25 @@ def test_sigterm_in_a_destructor_is_not_lost() -> None:
         [sys.executable, "-c", TERMINATED_IN_A_DESTRUCTOR], capture_output=True, text=True, timeout=120, check=False
     )
     assert (done.stdout, done.stderr, done.returncode) == ("cleaned up\n", "", 128 + signal.SIGTERM)
+
+
+def test_a_pool_ends_all_its_processes_even_if_they_are_busy() -> None:
+    with process_pool(2, exit_with_parent) as pool:
+        busy = [pool.submit(time.sleep, 3600) for _ in range(2)]
+        while not all(job.running() for job in busy) or len(pool._processes) < 2:
+            time.sleep(0.01)
+        processes = list(pool._processes.values())
+    assert not any(process.is_alive() for process in processes)
+
+
+def test_a_pool_ends_while_a_process_sends_a_result() -> None:
+    with process_pool(2, exit_with_parent) as pool:
+        pool.submit(bytes, 300_000_000)
+        while not pool._result_queue._reader.poll():
+            pass
+
+
+def test_a_pool_whose_processes_wait_for_jobs_ends() -> None:
+    for _ in range(3):
+        with process_pool(3, exit_with_parent) as pool:
+            assert list(pool.map(abs, range(6))) == list(range(6))

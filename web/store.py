@@ -211,12 +211,18 @@ class Store:
 
 
 def _load(database: sqlite3.Connection, game_id: str) -> StoredGame:
-    """Return a game. Raises :class:`RequestError` where there is none of that id."""
+    """Return a game. Raises :class:`RequestError` where there is none of that id, or its tree is damaged."""
     row = database.execute(f"SELECT {_COLUMNS} FROM games WHERE id = ?", (game_id,)).fetchone()
     if row is None:
         raise RequestError(f"there is no game {game_id[:20]!r}", 404)
     nodes = database.execute("SELECT node, parent, action, comment FROM nodes WHERE game = ? ORDER BY node", (game_id,))
-    return _game_of(StoredGame, row, nodes={node[0]: Node(*node) for node in nodes})
+    game = _game_of(StoredGame, row, nodes={node[0]: Node(*node) for node in nodes})
+    for node in game.nodes.values():
+        if node.parent is not None and (node.parent not in game.nodes or node.parent >= node.node):
+            raise RequestError(
+                f"game {game_id} in the database is damaged: node {node.node} has no parent before it", 500
+            )
+    return game
 
 
 def _insert(database: sqlite3.Connection, game_id: str, nodes: Iterable[Node]) -> None:

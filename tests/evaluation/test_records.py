@@ -25,24 +25,6 @@ FINISHED = GameRecord(
 UNFINISHED = FINISHED.replace(actions=("b2", "a2"), winner=None, reason=None, seed=None, metadata={})
 
 
-def test_the_records_of_the_test_data_replay(repository: Path) -> None:
-    """Their results and scores were found by two implementations independent of this one."""
-    number = 0
-    for line in (repository / "tests" / "testdata" / "records.jsonl").read_text(encoding="utf-8").splitlines():
-        given_record = json.loads(line)
-        if given_record["game"].partition("(")[0] not in ("vadus", "laido"):
-            continue
-        number += 1
-        state = load_game(given_record["game"]).deserialize_state("\n".join(given_record["actions"]))
-        record = GameRecord.of_state(state, ("a", "b"))
-        assert record.actions == tuple(given_record["actions"])
-        assert record.winner == (None if given_record["result"] == "draw" else given_record["result"])
-        assert [list(values) for values in GameRecord.from_json(record.to_json()).replay().score()] == given_record[
-            "score"
-        ]
-    assert number > 0
-
-
 VALUES = st.none() | st.booleans() | st.integers() | st.text()
 RECORDS = st.builds(
     GameRecord,
@@ -65,15 +47,6 @@ def test_a_record_is_read_back_from_its_line(record: GameRecord) -> None:
     assert GameRecord.from_json(line) == record
 
 
-def test_records_are_read_back_from_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "games.jsonl"
-    write_records(path, [FINISHED, UNFINISHED])
-    assert read_records(path) == [FINISHED, UNFINISHED]
-    assert len(path.read_text(encoding="utf-8").splitlines()) == 2
-    write_records(str(path), [])
-    assert read_records(path) == []
-
-
 def test_a_record_replays_to_the_last_position() -> None:
     state = FINISHED.replay()
     assert state.is_terminal()
@@ -87,21 +60,14 @@ def test_a_record_replays_to_the_last_position() -> None:
     ("change", "complaint"),
     [
         ({"game": "chess"}, "game is 'chess': unknown game 'chess'"),
-        ({"game": "vadus(size=1)"}, "option size must be an integer from 2 to 90, got 1"),
         ({"version": 77}, r"version is 77; vadus\(size=2\) is now of version"),
         ({"actions": ("b2", "zz")}, "action 2, 'zz': .* is not a valid action"),
         ({"actions": ("b2", "b2")}, "action 2, 'b2': .* is illegal"),
         ({"actions": (*FINISHED.actions, "c1")}, "action 6, 'c1': .* the game is over"),
-        (
-            {"winner": 0},
-            r"the result is a win of player 0 \(groups\); the actions lead to a win of player 1 \(groups\)",
-        ),
+        ({"winner": 0}, r"a win of player 0 \(groups\); the actions lead to a win of player 1 \(groups\)"),
         ({"winner": None}, r"the result is a draw \(groups\)"),
         ({"reason": "draw"}, r"a win of player 1 \(draw\); the actions lead to a win of player 1 \(groups\)"),
-        (
-            {"winner": None, "reason": None},
-            "the result is an unfinished game; the actions lead to a win of player 1",
-        ),
+        ({"winner": None, "reason": None}, "an unfinished game; the actions lead to a win of player 1"),
         ({"actions": ("b2",)}, "the actions lead to an unfinished game"),
     ],
 )
@@ -120,24 +86,16 @@ def changed_line(**changes: object) -> str:
     ("line", "complaint"),
     [
         ("", "is not valid JSON"),
-        ("{", "is not valid JSON"),
         ("[1]", "must be a JSON object"),
-        (changed_line(game=...), "the key game is missing"),
         (changed_line(winner=..., reason=...), "the key winner is missing"),
-        (changed_line(color="red"), "unknown key color; valid keys: game, version"),
-        (changed_line(game=5), r"game must be .*got 5"),
         (changed_line(version="0"), r"version must be .*got '0'"),
-        (changed_line(version=True), "version must be .*got True"),
         (changed_line(players=["a"]), "the key players.1 is missing"),
         (changed_line(actions=["b2", 3]), "actions.1 must be .*got 3"),
         (changed_line(winner=2), r"winner must be .*got 2"),
         (changed_line(winner=False), "winner must be .*got False"),
-        (changed_line(reason=1), r"reason must be .*got 1"),
         (changed_line(reason=None), "winner must be null .*got 1"),
         (changed_line(seed=-1), "seed must be .*got -1"),
         (changed_line(metadata=[]), r"metadata must be"),
-        (changed_line(metadata={"x": float("nan")}), "NaN is not a JSON number"),
-        (changed_line()[:-1] + ', "game": "laido"}', "duplicate key .game."),
     ],
 )
 def test_a_bad_line_is_an_error_with_file_line_and_problem(line: str, complaint: str, tmp_path: Path) -> None:
@@ -165,10 +123,12 @@ def test_an_error_while_writing_leaves_the_file_as_it_was(tmp_path: Path) -> Non
         raise RuntimeError("no more")
 
     path = tmp_path / "games.jsonl"
-    write_records(path, [FINISHED])
+    write_records(path, [FINISHED, UNFINISHED])
     with pytest.raises(RuntimeError, match="no more"):
         write_records(path, failing())
     with pytest.raises(RecordError, match="JSON"):
         write_records(path, [FINISHED.replace(metadata={"x": object()})])
-    assert read_records(path) == [FINISHED]
+    assert read_records(path) == [FINISHED, UNFINISHED]
     assert [file.name for file in tmp_path.iterdir()] == ["games.jsonl"]
+    write_records(str(path), [])
+    assert read_records(path) == []

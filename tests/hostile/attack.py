@@ -1,14 +1,9 @@
-"""Robustness tests: damaged records and files, bad arguments, kills, two starts at once, a million steps.
+"""Robustness tests: damaged records and files, bad arguments, kills, full disks, a million steps.
 
 ``python tests/hostile/attack.py`` runs all of it, ``--short`` a small part, ``--only NAME --size N`` one attack of another
-size. Each attack runs in a process of its own, so that a crash is counted and does not end the rest. It prints for each how
-many attempts were
-
-- refused with a typed error,
-- accepted as valid: what arrived is something that stoneworks could have written, and it works,
-- accepted silently: it is not, and nothing was said,
-- crashed: an exception of another type, or the end of the process.
-
+size. Each attack runs in a process of its own, so that a crash is counted and does not end the rest. It prints how many
+attempts were refused with a typed error, accepted as valid (stoneworks could have written what arrived, and it works),
+accepted silently (it could not, and nothing was said), or crashed: an exception of another type, or the end of the process.
 The exit status is 1 if one of the last two is not 0.
 """
 
@@ -22,6 +17,7 @@ import hashlib
 import inspect
 import json
 import logging
+import multiprocessing
 import os
 import resource
 import shutil
@@ -31,8 +27,10 @@ import sys
 import tempfile
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
@@ -41,39 +39,30 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 
 import stoneworks
-from stoneworks.envs.rules import Batch, RecordError, State, load_game
+from stoneworks.envs.rules import Batch, Game, RecordError, State, load_game
 from stoneworks.envs.rules.kernels import kernel_cache
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.envs.vector import VectorEnv
 from stoneworks.evaluation import ArenaFolderError, ArenaSettings, LadderError, load_arena, load_ladder, play_arena
 from stoneworks.evaluation.ladder import shipped_ladders
-from stoneworks.evaluation.match import play_match, wilson_interval
-from stoneworks.evaluation.records import GameRecord, RecordError as GameRecordError, read_records
-from stoneworks.evaluation.sprt import Sprt
-from stoneworks.files import append_json_line
+from stoneworks.evaluation.match import play_match
+from stoneworks.evaluation.records import RecordError as GameRecordError, read_records
 from stoneworks.models import load_bot
 from stoneworks.models.architecture import Architecture
 from stoneworks.models.bots.spec import UntrustedNameError
 from stoneworks.training.runs.algorithms import ConfigError
-from stoneworks.training.runs.config_files import config_names, dump_config, load_config, parse_config
+from stoneworks.training.runs.config_files import load_config
 
-sys.path.insert(0, str(Path(__file__).parents[2]))  # benchmarks/ is not in the package
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+os.environ["OMP_NUM_THREADS"] = "1"
 
 
-@dataclass
-class Counts:
+class Counts(Counter[str]):
     """What became of the attempts of one attack."""
-
-    tried: int = 0
-    refused: int = 0
-    valid: int = 0
-    silent: int = 0
-    crashed: int = 0
 
     def note(self, outcome: str, problem: str = "") -> None:
         """Count an attempt by its outcome, and print what is wrong."""
-        self.tried += 1
-        setattr(self, outcome, getattr(self, outcome) + 1)
+        self[outcome] += 1
         if problem:
             print(problem, file=sys.stderr)
 
@@ -84,7 +73,7 @@ class Counts:
         except typed:
             self.note("refused")
         except Exception:
-            self.note("crashed", f"crash: {traceback.format_exc(limit=-1)}" if self.crashed < 20 else "")
+            self.note("crashed", f"crash: {traceback.format_exc(limit=-1)}" if self["crashed"] < 20 else "")
         else:
             self.note("silent" if accepted is False else "valid")
 
@@ -98,26 +87,20 @@ GAMES = (
 )
 
 
-# -- Records -----------------------------------------------------------------------------------------------------------
-
-
 def attack_records(number: int, seed: int) -> Counts:
     """Change bits and fields of positions of every game; what the check accepts is played on, searched and evaluated."""
     counts = Counts()
     for name in GAMES:
-        attack_records_of_game(name, number, seed, counts)
+        attack_records_of_game(load_game(name), number, seed, counts)
     return counts
 
 
-def attack_records_of_game(name: str, number: int, seed: int, counts: Counts) -> None:
+def attack_records_of_game(game: Game, number: int, seed: int, counts: Counts) -> None:
+    from game_play import random_game
+
     random = np.random.default_rng(seed)
-    game = load_game(name)
-    batch = Batch(game, 16, seed=seed)
-    found = []
-    while (batch.current_players >= 0).any():
-        found.append(batch.states.copy())
-        batch.step(batch.random_actions())
-    records = np.concatenate([*found, batch.states.copy()])
+    found = [state.record.copy() for game_number in range(16) for state in random_game(game, game_number)]
+    records = np.array(found, game.state_dtype)
     bots = [load_bot(bot, game, seed=1) for bot in ("mcts:8", "alphabeta:1", "greedy")]
     target = Batch(game, 1, seed=seed)
 
@@ -153,135 +136,65 @@ def attack_records_of_game(name: str, number: int, seed: int, counts: Counts) ->
         counts.attempt(functools.partial(play, record, attempt % 20 == 0), (RecordError,))
 
 
-# -- Files -------------------------------------------------------------------------------------------------------------
+PIECES = (b"[" * 5000, b"{" * 5000, b"9" * 5000, b"NaN", b"null", b"-1", b"\0", b'"', b"1e999", b"true", b"[]", b"{}")
 
 
 def damaged(content: bytes, random: np.random.Generator) -> bytes:
     """Return the content with one kind of damage."""
-    place = int(random.integers(len(content)))
-    length = int(random.integers(1, 40))
-    kind = random.integers(8)
-    if kind < 3:
-        return content[:place] + bytes([content[place] ^ 1 << int(random.integers(8))]) + content[place + 1 :]
-    if kind == 3:
-        return content[:place]
-    if kind == 4:
-        return content[:place] + random.bytes(length) + content[place:]
-    if kind == 5:
-        return content[:place] + content[place + length :]
-    if kind == 6:
-        return content[:place] + content[place : place + length] * 2 + content[place + length :]
-    words = (b"NaN", b"null", b"-1", b"\0", b'"', b"1e999", b"true", b"[]", b"{}")
-    pieces = (b"[" * 5000, b"{" * 5000, b"9" * 5000, *words)
-    piece = pieces[random.integers(len(pieces))]
-    return content[:place] + piece + content[place + len(piece) :]
+    place, length = int(random.integers(len(content))), int(random.integers(1, 40))
+    piece = PIECES[random.integers(len(PIECES))]
+    flipped = bytes([content[place] ^ 1 << int(random.integers(8))]) + content[place + 1 :]
+    ends = (
+        *(flipped, flipped, flipped, b""),
+        random.bytes(length) + content[place:],
+        content[place + length :],
+        content[place : place + length] + content[place:],
+        piece + content[place + len(piece) :],
+    )
+    return content[:place] + ends[random.integers(len(ends))]
 
 
 def double(number: int) -> int:
     return 2 * number
 
 
-def compiled_kernel(folder: Path) -> tuple[Path, Any, Any]:
-    """Return the file of a kernel in a cache of its own, the cache, and what loading needs."""
-    dispatcher: Any = numba.njit(nogil=True)(double)
-    signature = (numba.int64,)
-    before = os.environ.get("STONEWORKS_CACHE_DIR", "")  # an empty one is like none
-    os.environ["STONEWORKS_CACHE_DIR"] = str(folder / "kernels")
-    try:
-        cache = dispatcher._cache = kernel_cache.KernelCache("double", double, signature)
-        dispatcher.compile(signature)
-    finally:
-        os.environ["STONEWORKS_CACHE_DIR"] = before
-    assert cache.file is not None
-    return cache.file, cache, dispatcher.targetctx
-
-
 def attack_files(number: int, seed: int) -> Counts:
     """Damage files of every kind."""
     import torch
-    from torch.utils.tensorboard import SummaryWriter
 
-    from benchmarks.speed.report import Report, load_report, save_report
-    from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state, save_checkpoint
+    from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
     from stoneworks.models.exported_policy import ExportedPolicyError, load_policy, save_policy
-    from stoneworks.models.network import make_network
-    from stoneworks.training.alphazero.positions import check_positions, position_dtype
-    from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
+    from stoneworks.training.runs.run import train_run
     from stoneworks.training.runs.run_folder import read_metrics
     from stoneworks.web.board import Positions
     from stoneworks.web.game_tree import new_game
     from stoneworks.web.requests import RequestError
     from stoneworks.web.store import DATABASE_FILE, Store
+    from tiny_runs import alphazero
 
     logging.disable(logging.WARNING)  # a damaged kernel is reported there
     folder = Path(tempfile.mkdtemp(prefix="hostile-"))
-    game = load_game("vadus(size=3)")
     counts = Counts()
     random = np.random.default_rng(seed)
-    network = make_network(Architecture.of_game(game, channels=4, blocks=1))
-    checkpoint = folder / "checkpoint"
-    state = {"moments": next(network.parameters()).detach().clone()}
-    save_checkpoint(checkpoint, game=game, network=network, training={"x": 1}, training_state=state)
+    run_folder = folder / "run"
+    train_run(alphazero(positions=60, matches={"positions": 10**6, "opponents": ["random"]}), run_folder)
+    game = load_game("vadus(size=2)")
+    checkpoint, forged = run_folder / "checkpoint", folder / "forged"
+    shutil.copytree(checkpoint, forged)
     arena = folder / "arena"
     play_arena(ArenaSettings(game=str(game), pairings=(("random", "greedy"),), num_pairs=2, chunk_pairs=2), arena)
-    (games_file,) = (arena / "games").glob("*.jsonl")
     ladder_file = folder / "ladder.json"
-    ladder = shipped_ladders()["vadus(size=5)"]
-    ladder.save(ladder_file)
-    config_file = folder / "config.yaml"
-    config_file.write_text(dump_config(load_config(config_names()[0])), encoding="utf-8")
-    dtype = position_dtype(game)
-    positions = np.zeros(20, dtype)
-    positions["state"] = game.new_initial_state().record
-    ReplayBuffer(folder / "positions", dtype, 10**6).add(positions)
-    (positions_file,) = (folder / "positions").glob("*.npy")
-
-    def open_buffer() -> bool:
-        ReplayBuffer(folder / "positions", dtype, 10**6, 20, lambda read: check_positions(game, read))
-        return False  # a damage that the checksum does not see
-
-    def load_weights() -> bool:
-        load_checkpoint(checkpoint)
-        load_training_state(checkpoint)
-        return False
-
-    def load_description() -> bool:
-        load_checkpoint(checkpoint)
-        return True
-
-    def load_games() -> bool:
-        for record in read_records(games_file):
-            with contextlib.suppress(GameRecordError):
-                record.replay()
-        return True
-
-    forged = folder / "forged"
-    shutil.copytree(checkpoint, forged)
-    run_folder = folder / "run"
-    shutil.copytree(checkpoint, run_folder / "checkpoint")
-    metrics = run_folder / "metrics.jsonl"
-    for positions_so_far in range(5):
-        append_json_line(metrics, {"positions": positions_so_far, "policy": float("nan"), "value": 0.5})
-    writer = SummaryWriter(str(run_folder / "tensorboard"))
-    for step in range(5):
-        writer.add_scalar("loss", 1.0, step)
-    writer.close()
+    shipped_ladders()["vadus(size=5)"].save(ladder_file)
     policy = folder / "policy.safetensors"
-    outputs = game.num_actions
-    layers = [torch.nn.Linear(int(np.prod(game.observation_shape)), 4), torch.nn.Linear(4, outputs)]
+    layers = [torch.nn.Linear(int(np.prod(game.observation_shape)), 4), torch.nn.Linear(4, game.num_actions)]
     save_policy(policy, layers, game, selection="sample")
-    bench = folder / "bench.json"
-    spread = {"median": 2.0, "minimum": 1.0, "maximum": 3.0}
-    rates = dict.fromkeys(("rate", "reference_rate", "ratio"), spread)
-    row = {"measure": "steps", "name": "a", "reference": "b", **rates}
-    facts = {"processor": "x", "date": "2026-01-01", "rounds": 3, "seconds": 0.5, "load": "1"}
-    save_report(Report.parse({"rows": [row], "missing": ["jax"], "circumstances": facts}, "report"), bench)
     database = folder / "page" / DATABASE_FILE
     store = Store(database.parent, 10, 1000)
-    new = new_game(Positions().line(game, ("c3",)), (None, "random"))
-    store.create([new] * 5)
+    store.create([new_game(Positions().line(game, ("b2",)), (None, "random"))] * 5)
     store.close()
     kernel, cache, context = compiled_kernel(folder)
+    (games_file,), (arena_file,) = (run_folder / "matches").iterdir(), (arena / "games").iterdir()
+    metrics, config_file = run_folder / "metrics.jsonl", run_folder / "config.yaml"
 
     def load_kernel() -> bool:
         return cache.load_overload(None, context) is None and not kernel.exists()
@@ -319,19 +232,28 @@ def attack_files(number: int, seed: int) -> Counts:
             opened.close()
         return True
 
+    def load_weights() -> bool:
+        load_checkpoint(checkpoint)
+        load_training_state(checkpoint)
+        return False  # a damage that the checksum does not see
+
+    def load_games() -> bool:
+        for record in read_records(games_file):
+            with contextlib.suppress(GameRecordError):
+                record.replay()
+        return True
+
     kinds: list[tuple[Path, Callable[[], bool], tuple[type[BaseException], ...]]] = [
         (kernel, load_kernel, ()),
         (forged / "model.safetensors", load_forged, (CheckpointError,)),
         (forged / "training.safetensors", load_forged, (CheckpointError,)),
         (metrics, read_all_metrics, ()),
         (policy, load_exported, (ExportedPolicyError,)),
-        (bench, lambda: load_report(bench) is not None, (ValueError,)),
         (database, open_database, (ValueError, RequestError)),
-        (arena / "games" / games_file.name, lambda: load_arena(arena) is not None, (ArenaFolderError,)),
+        (arena_file, lambda: load_arena(arena) is not None, (ArenaFolderError,)),
         (checkpoint / "model.safetensors", load_weights, (CheckpointError,)),
         (checkpoint / "training.safetensors", load_weights, (CheckpointError,)),
-        (checkpoint / "checkpoint.json", load_description, (CheckpointError,)),
-        (positions_file, open_buffer, (CheckpointError,)),
+        (checkpoint / "checkpoint.json", lambda: load_checkpoint(checkpoint) is not None, (CheckpointError,)),
         (games_file, load_games, (GameRecordError,)),
         (arena / "arena.json", lambda: load_arena(arena) is not None, (ArenaFolderError,)),
         (ladder_file, lambda: load_ladder("vadus(size=5)", ladder_file) is not None, (LadderError,)),
@@ -339,20 +261,33 @@ def attack_files(number: int, seed: int) -> Counts:
     ]
     for file, act, typed in kinds:
         content = file.read_bytes()
-        bad = counts.silent
+        bad = counts["silent"]
         for _ in range(number):
             broken = damaged(content, random)
             if broken != content:
                 file.write_bytes(broken)
                 counts.attempt(act, typed)
         file.write_bytes(content)
-        if counts.silent > bad:
-            print(f"{file.relative_to(folder)}: {counts.silent - bad} accepted silently", file=sys.stderr)
+        if counts["silent"] > bad:
+            print(f"{file.relative_to(folder)}: {counts['silent'] - bad} accepted silently", file=sys.stderr)
     shutil.rmtree(folder)
     return counts
 
 
-# -- Arguments ---------------------------------------------------------------------------------------------------------
+def compiled_kernel(folder: Path) -> tuple[Path, Any, Any]:
+    """Return the file of a kernel in a cache of its own, the cache, and what loading needs."""
+    dispatcher: Any = numba.njit(nogil=True)(double)
+    signature = (numba.int64,)
+    before = os.environ.get("STONEWORKS_CACHE_DIR", "")  # an empty one is like none
+    os.environ["STONEWORKS_CACHE_DIR"] = str(folder / "kernels")
+    try:
+        cache = dispatcher._cache = kernel_cache.KernelCache("double", double, signature)
+        dispatcher.compile(signature)
+    finally:
+        os.environ["STONEWORKS_CACHE_DIR"] = before
+    assert cache.file is not None
+    return cache.file, cache, dispatcher.targetctx
+
 
 BAD_VALUES: tuple[Any, ...] = (
     *(None, True, -1, 0, 1.5, float("nan"), float("inf"), 2**70, -(2**70), np.float64(2.5)),
@@ -366,7 +301,6 @@ def attack_arguments(number: int, seed: int) -> Counts:
     random = np.random.default_rng(seed)
     game = load_game("vadus(size=3)")
     counts = Counts()
-    record = GameRecord.of_state(game.new_initial_state(), ("a", "b"))
 
     def good() -> dict[Callable[..., Any], dict[str, Any]]:
         bots = {"bot_a": load_bot("random", game), "bot_b": load_bot("random", game)}
@@ -395,12 +329,8 @@ def attack_arguments(number: int, seed: int) -> Counts:
             game.action_to_string: {"action": 1},
             state.observation_tensor: {"player": 0},
             state.child: {"action": 9},
-            GameRecord.from_json: {"line": record.to_json()},
-            Sprt.from_text: {"text": "elo0=0,elo1=10"},
-            parse_config: {"values": {"algorithm": "ppo", "game": "vadus"}, "source": "here"},
             load_config: {"name": "vadus-5", "overrides": ["seed=1"], "trust_names": False},
             load_ladder: {"game": "vadus(size=5)", "path": None},
-            wilson_interval: {"score": 1.0, "num_games": 2, "z": 1.96},
             batch.random_playouts: {"rows": [0]},
         }
 
@@ -425,29 +355,22 @@ def attack_arguments(number: int, seed: int) -> Counts:
     return counts
 
 
-# -- Processes ---------------------------------------------------------------------------------------------------------
-
-
 def command_line(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "stoneworks", *arguments]
 
 
-SMALL_NETWORK = ("network.channels=8", "network.blocks=1")
-
-
 def training(folder: Path, algorithm: str, *more: str) -> list[str]:
     """Return the command of a short training run that saves often."""
-    amount = {"ppo": ("--frames", "1024"), "alphazero": ("--positions", "600")}[algorithm]
-    settings: tuple[str, ...] = ("num_games=16", "steps_per_update=8", "minibatch_size=64", "matches.frames=512")
+    settings = "vadus-5-ppo frames=1024 num_games=16 steps_per_update=8 minibatch_size=64 matches.frames=512"
     if algorithm == "alphazero":
         settings = (
-            *("positions_per_iteration=100", "processes=0", "self_play.num_games=16", "search.simulations=8"),
-            *("search.fast_simulations=4", "matches.positions=300", "matches.search_opponents=[]"),
+            "vadus-5 positions=600 positions_per_iteration=100 processes=0 self_play.num_games=16 search.simulations=8 "
+            "search.fast_simulations=4 matches.positions=300 matches.search_opponents=[]"
         )
-    given = (*SMALL_NETWORK, *settings, "checkpoint_seconds=1", "matches.num_pairs=1", "matches.opponents=[random]")
+    common = "network.channels=8 network.blocks=1 checkpoint_seconds=1 matches.num_pairs=1 matches.opponents=[random]"
+    name, *given = f"{settings} {common}".split()
     overrides = [word for setting in given for word in ("--set", setting)]
-    name = {"ppo": "vadus-5-ppo", "alphazero": "vadus-5"}[algorithm]
-    return command_line("train", name, "--folder", str(folder), *amount, *overrides, *more)
+    return command_line("train", name, "--folder", str(folder), *overrides, *more)
 
 
 def arena_of(folder: Path, pairs: int) -> list[str]:
@@ -466,21 +389,6 @@ def run(words: list[str], seconds: float | None = None, number: int = signal.SIG
             status = process.wait(3000)
         errors.seek(0)
         return status, errors.read().decode(errors="replace")
-
-
-def check_run(folder: Path, amount: str) -> None:
-    """Check that the metrics and TensorBoard of a run have each point once."""
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    points = [json.loads(line)[amount] for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    assert points == sorted(set(points)), points
-    events = EventAccumulator(str(folder / "tensorboard"))
-    events.Reload()
-    for tag in events.Tags()["scalars"]:
-        steps = [event.step for event in events.Scalars(tag)]
-        assert len(steps) == len(set(steps)), (tag, steps)
-    left = list(folder.rglob("*.tmp"))
-    assert not left, left
 
 
 def attack_kills(number: int, seed: int) -> Counts:
@@ -505,38 +413,13 @@ def attack_kills(number: int, seed: int) -> Counts:
             else:
                 counts.note("valid")
         status, errors = run(words((folder / "run").exists()))
-        try:
-            assert status == 0, f"exit status {status}: {errors[-2000:]}"
-            if which != "arena":
-                check_run(folder / "run", {"ppo": "frames", "alphazero": "positions"}[which])
-            counts.note("valid")
-        except AssertionError as error:
-            counts.note("crashed", f"{which}: {error}")
-        shutil.rmtree(folder)
-    return counts
-
-
-def attack_two_starts(number: int, seed: int) -> Counts:
-    """Start runs and arenas twice in one folder: the second is refused, the first reaches its end."""
-    counts = Counts()
-    for attempt in range(number):
-        folder = Path(tempfile.mkdtemp(prefix="hostile-"))
-        which = ("ppo", "arena", "alphazero")[attempt % 3]
-        words = arena_of(folder, 5000) if which == "arena" else training(folder, which)
-        first = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while not (folder / ".lock-owner").exists() and first.poll() is None:
-            time.sleep(0.05)
-        status, errors = run(words if which == "arena" else training(folder, which, "--resume"))
-        if status == 2 and f"in use by process {first.pid}" in errors and "Traceback" not in errors:
-            counts.note("refused")
-        elif status == 0 and first.poll() is not None:
-            counts.note("valid")  # the first had ended
+        metrics, amount = folder / "run" / "metrics.jsonl", {"ppo": "frames", "alphazero": "positions"}.get(which)
+        points = [json.loads(line)[amount] for line in metrics.read_text().splitlines()] if amount else []
+        left = list(folder.rglob("*.tmp"))
+        if status or left or points != sorted(set(points)):
+            counts.note("crashed", f"{which}: exit status {status}, {left}, {points}: {errors[-2000:]}")
         else:
-            counts.note("silent", errors[-2000:])
-        if which == "arena":
-            first.terminate()
-        if first.wait(3000) != (130 if which == "arena" else 0) and first.returncode != 0:
-            counts.crashed += 1
+            counts.note("valid")
         shutil.rmtree(folder)
     return counts
 
@@ -571,22 +454,17 @@ def attack_full_disk(number: int, seed: int) -> Counts:
             (folder / "filler").unlink()
             left = [file.name for file in folder.iterdir()]
             if left != ["checkpoint"]:
-                counts.silent += 1
-                print(f"full disk: the folder holds {left}", file=sys.stderr)
+                counts.note("silent", f"full disk: the folder holds {left}")
     with limited_disk(8) as folder:
         assert folder is not None
         for _ in range(number):
             kernel_cache._cache_folder.cache_clear()
             counts.attempt(lambda: not compiled_kernel(folder)[0].exists(), ())
     for attempt in range(number // 4):
-        which = ("ppo", "alphazero", "arena", "play")[attempt % 4]
+        which = ("ppo", "alphazero", "arena")[attempt % 3]
         with limited_disk(int(random.integers(4, 300))) as folder:
             assert folder is not None
-            words = {
-                "arena": arena_of(folder / "arena", 200),
-                "play": command_line("play", "vadus(size=3)", "--save", str(folder / "games.jsonl")),
-            }.get(which) or training(folder / "run", which)
-            status, errors = run(words)
+            status, errors = run(arena_of(folder / "run", 200) if which == "arena" else training(folder / "run", which))
             if status == 0:
                 counts.note("valid")
             elif status == 2 and "Traceback" not in errors and "No space left on device" in errors:
@@ -635,6 +513,7 @@ def attack_memory(number: int, seed: int) -> Counts:
     return counts
 
 
+OUTCOMES = ("refused", "valid", "silent", "crashed")
 #: By name: the function, its size in full and in the short form.
 ATTACKS: dict[str, tuple[Callable[[int, int], Counts], int, int]] = {
     "records": (attack_records, 10_000, 300),
@@ -642,7 +521,6 @@ ATTACKS: dict[str, tuple[Callable[[int, int], Counts], int, int]] = {
     "arguments": (attack_arguments, 3000, 300),
     "full disk": (attack_full_disk, 20, 2),
     "memory": (attack_memory, 1000, 50),
-    "two starts": (attack_two_starts, 3, 0),
     "kills": (attack_kills, 6, 0),
 }
 
@@ -652,52 +530,24 @@ def main() -> int:
     parser.add_argument("--short", action="store_true", help="a small part of it, for the test suite")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", choices=ATTACKS)
-    parser.add_argument("--size", type=int, help="number of attempts of the attack --only, in its own unit")
-    parser.add_argument("--inside", choices=ATTACKS, help=argparse.SUPPRESS)
+    parser.add_argument("--size", type=int, help="number of attempts of each attack, in its own unit")
     options = parser.parse_args()
-    if options.inside:
-        function, full, short = ATTACKS[options.inside]
-        size = options.size if options.size is not None else short if options.short else full
-        print(json.dumps(asdict(function(size, options.seed))))
-        return 0
-    if options.size is not None and not options.only:
-        parser.error("--size needs --only")
-    total, start = Counts(), time.monotonic()
-    print(f"{'attack':12}{'tried':>9}{'refused':>9}{'valid':>9}{'silent':>9}{'crashed':>9}{'seconds':>9}{'CPU s':>9}")
-    for name, (_, _, short) in ATTACKS.items():
-        if (options.only and name != options.only) or (options.short and short == 0):
+    total: Counter[str] = Counter()
+    print(f"{'attack':12}{''.join(f'{outcome:>9}' for outcome in OUTCOMES)}{'seconds':>9}")
+    for name, (function, full, short) in ATTACKS.items():
+        size = options.size or (short if options.short else full)
+        if (options.only and name != options.only) or size == 0:
             continue
-        began, processor_time = time.monotonic(), cpu_seconds()
-        words = [sys.executable, __file__, "--inside", name, "--seed", str(options.seed)]
-        words += ["--size", str(options.size)] if options.size is not None else []
-        done = subprocess.run(
-            [*words, *(["--short"] if options.short else [])],
-            stdout=subprocess.PIPE,
-            text=True,
-            check=False,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
-        )
+        start = time.monotonic()
         try:
-            counts = Counts(**json.loads(done.stdout.splitlines()[-1]))
-        except (IndexError, ValueError, TypeError):
-            print(f"{name}: the process ended with status {done.returncode}", file=sys.stderr)
-            counts = Counts(tried=1, crashed=1)
-        for field, value in asdict(counts).items():
-            setattr(total, field, getattr(total, field) + value)
-        print_row(name, counts, time.monotonic() - began, cpu_seconds() - processor_time)
-    print_row("all", total, time.monotonic() - start, cpu_seconds())
-    return 1 if total.silent or total.crashed else 0
-
-
-def cpu_seconds() -> float:
-    """Return the CPU time of all processes that have ended so far."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
-def print_row(name: str, counts: Counts, seconds: float, processor_time: float) -> None:
-    shown = "".join(f"{value:>9}" for value in asdict(counts).values())
-    print(f"{name:12}{shown}{seconds:9.0f}{processor_time:9.0f}", flush=True)
+            with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+                counts = pool.submit(function, size, options.seed).result()
+        except BrokenProcessPool:
+            counts = Counts(crashed=1)
+        shown = "".join(f"{counts[outcome]:>9}" for outcome in OUTCOMES)
+        print(f"{name:12}{shown}{time.monotonic() - start:9.0f}", flush=True)
+        total += counts
+    return 1 if total["silent"] or total["crashed"] else 0
 
 
 if __name__ == "__main__":

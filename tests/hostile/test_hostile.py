@@ -12,9 +12,7 @@ import pytest
 @pytest.mark.slow
 @pytest.mark.parametrize("attack", ["records", "files", "arguments", "full disk", "memory"])
 def test_nothing_is_accepted_silently_and_nothing_crashes(attack: str) -> None:
-    script = Path(__file__).with_name("attack.py")
-    done = subprocess.run(
-        [sys.executable, str(script), "--short", "--only", attack], capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, str(Path(__file__).with_name("attack.py")), "--short", "--only", attack]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert attack in done.stdout

@@ -20,14 +20,13 @@ assert not any(map(find_spec, ("benchmarks", "tools"))), "they are for maintaine
 assert "site-packages" in (stoneworks.__file__ or ""), "the installed package was tested"
 
 
-def command(*arguments: str, expected: int = 0) -> subprocess.CompletedProcess[str]:
-    """Run the command line and check its exit status."""
-    done = subprocess.run(
-        [sys.executable, "-m", "stoneworks", *arguments], capture_output=True, text=True, input="", check=False
-    )
+def command(*arguments: str, expected: int = 0) -> str:
+    """Run the command line, check its exit status, and return what it printed."""
+    words = [sys.executable, "-m", "stoneworks", *arguments]
+    done = subprocess.run(words, capture_output=True, text=True, input="", check=False)
     assert done.returncode == expected, (arguments, done.stdout, done.stderr)
     assert "Traceback" not in done.stderr, done.stderr
-    return done
+    return done.stdout + done.stderr
 
 
 for name in stoneworks.game_names():
@@ -50,16 +49,12 @@ assert draw(state).svg.startswith("<svg")
 assert draw(state).png(64).startswith(b"\x89PNG")
 
 with tempfile.TemporaryDirectory() as folder:
-    results = Path(folder) / "arena" / "results.json"
-    command(
-        *("arena", "random", "greedy", "--game", "vadus(size=2)", "--pairs", "4", "--workers", "2"),
-        *("--folder", str(results.parent)),
-    )
-    assert json.loads(results.read_text(encoding="utf-8"))
-assert "vadus" in command("games").stdout
-without_arguments = command(expected=2)
-assert "play" in without_arguments.stdout + without_arguments.stderr, "it shows what one can do"
+    options = ("--game", "vadus(size=2)", "--pairs", "4", "--workers", "2", "--folder", f"{folder}/arena")
+    command("arena", "random", "greedy", *options)
+    assert json.loads(Path(folder, "arena", "results.json").read_text(encoding="utf-8"))
+assert "vadus" in command("games")
+assert "play" in command(expected=2), "it shows what one can do"
 # What needs an extra says which one.
 for arguments in (("train", "vadus-5"), ("match", "vadus", "random", "--game", "vadus(size=5)")):
-    assert "stoneworks[train]" in command(*arguments, expected=2).stderr, arguments
+    assert "stoneworks[train]" in command(*arguments, expected=2), arguments
 print("ok")

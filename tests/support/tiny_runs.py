@@ -86,14 +86,19 @@ def stopped(
 
 
 class Values:
-    """A network without a policy that gives every position one value for its player to move."""
+    """A network without a policy, for boards of several sizes, that gives every position one value for its player to move.
 
-    def __init__(self, game: Game, value: float = 0.0) -> None:
-        self._num_actions = game.num_actions
+    ``batch_sizes`` are the sizes of its batches so far.
+    """
+
+    def __init__(self, *games: Game, value: float = 0.0) -> None:
+        self._num_actions = {game.observation_shape[1:]: game.num_actions for game in games}
         self._value = value
+        self.batch_sizes: set[int] = set()
 
     def __call__(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        logits = np.zeros((len(planes), self._num_actions), np.float32)
+        self.batch_sizes.add(len(planes))
+        logits = np.zeros((len(planes), self._num_actions[planes.shape[2:]]), np.float32)
         return logits, np.full(len(planes), self._value, np.float32)
 
 

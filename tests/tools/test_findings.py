@@ -1,7 +1,8 @@
-"""What self-play found: the figures are those of the games, and the section and the picture show them."""
+"""What self-play found, and the games in figures: they are those of the games, and the pages and pictures show them."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ import pytest
 pytest.importorskip("torch")
 
 from stoneworks.envs.drawing import draw
-from stoneworks.envs.rules import load_game
-from tools import findings as module
+from stoneworks.envs.rules import Batch, load_game
+from tools import findings as module, game_figures
 from tools.findings import opening_heat, play_and_summarize, section
 
 SMALL = {
@@ -51,11 +52,12 @@ def test_equal_seeds_give_equal_games() -> None:
     assert first.lengths != other.lengths
 
 
-def test_the_page_gets_the_section_and_keeps_what_changes_meanwhile(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_gets_the_section_and_keeps_other_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "images").mkdir()
     page = tmp_path / "vadus.md"
+    page.write_text("no section\n")
+    with pytest.raises(ValueError, match="must have the lines"):
+        module.main("vadus", docs=tmp_path)
     page.write_text(f"before\n{module.BEGIN}\nold\n{module.END}\nafter\n")
     monkeypatch.setattr(module, "load_game", lambda name: load_game(f"{name}(size=2)"))
     play_and_summarize = module.play_and_summarize
@@ -67,15 +69,33 @@ def test_the_page_gets_the_section_and_keeps_what_changes_meanwhile(
     monkeypatch.setattr(module, "play_and_summarize", change_and_find_out)
     module.main("vadus", docs=tmp_path, games=3, simulations=2, sampled_actions=2, seed=0)
     text = page.read_text()
-    assert text.startswith(f"before\n{module.BEGIN}\n")
-    assert text.endswith(f"{module.END}\nchanged\n")
+    assert re.fullmatch(rf"before\n{module.BEGIN}\n(?s:.*)The first player scored(?s:.*){module.END}\nchanged\n", text)
     assert "old" not in text
-    assert "The first player scored" in text
     assert (tmp_path / "images" / "vadus-opening.svg").read_text().startswith("<")
 
 
-def test_a_page_without_the_section_is_refused_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "vadus.md").write_text("no section\n")
-    monkeypatch.setattr(module, "play_and_summarize", lambda *arguments, **settings: pytest.fail("a game was played"))
-    with pytest.raises(ValueError, match="must have the lines"):
-        module.main("vadus", docs=tmp_path)
+def test_figures_of_a_game_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Black places one stone, and both pass: White, without a stone, wins by the hills."""
+    game = load_game("laido(pie_rule=False,size=2)")
+    passing = game.string_to_action("pass")
+
+    def stone_and_passes(batch: Batch, rows: object, step: int) -> object:
+        return [game.string_to_action("b2") if step == 0 else passing] * 3
+
+    actions, turns, choices, tree, draws, first = game_figures.figures(game, 3, 0, stone_and_passes)
+    assert (actions, turns) == ("3", "3")
+    assert choices == "7"  # (8 + 7 + 7) / 3
+    assert tree == "10^3"  # log10(8 * 7 * 7) = 2.6
+    assert draws == "0%"
+    assert first == "0%"  # the lone stone is on hill 0, and White has fewer stones there
+
+
+def test_the_table_is_written_into_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(game_figures, "GAMES", ("vadus(size=2)",))
+    page = tmp_path / "games.md"
+    page.write_text(f"before\n{game_figures.BEGIN}\nold\n{game_figures.END}\nafter\n")
+    game_figures.main(page, random_games=4, agent_games=2, sampled_actions=2, seed=0)
+    text = page.read_text()
+    assert "old" not in text
+    assert text.count("| `vadus(size=2)` |") == 2
+    assert text.endswith(f"{game_figures.END}\nafter\n")

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numba
-import pytest
 
 from tools.mutation.mutants import find_mutants, with_switches
 from tools.mutation.switch import activate, take_reached
@@ -29,28 +27,15 @@ def value(a: int, b: int) -> int:
 ARGUMENTS = [(1, 2), (2, 2), (1, 7), (3, 1)]
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "code.py"
-    path.write_text(CODE)
-    return path
-
-
-@pytest.fixture(autouse=True)
-def inactive() -> Iterator[None]:
-    take_reached()
-    yield
-    activate(-1)
-
-
 def value_of(code: str) -> Any:
-    names: dict[str, Any] = {}
-    exec(code, names)
+    exec(code, names := {})
     return names["value"]
 
 
-def test_mutants_are_small_changes_of_functions(file: Path) -> None:
-    mutants = find_mutants(file.parent, file)
+def test_mutants_are_small_changes_of_functions_that_behave_as_before_until_one_is_active(tmp_path: Path) -> None:
+    file = tmp_path / "code.py"
+    file.write_text(CODE)
+    mutants = find_mutants(tmp_path, file)
     assert [mutant.text for mutant in mutants if mutant.line == 11] == [
         "a < b -> a <= b",
         "a < b and (not b == 7) -> a < b or not b == 7",
@@ -58,26 +43,20 @@ def test_mutants_are_small_changes_of_functions(file: Path) -> None:
         "b == 7 -> b != 7",
         "7 -> 8",
     ]
-    assert {mutant.kind for mutant in mutants} == {
-        "comparison", "condition", "connective", "constant", "negation", "operator", "removal",
-    }  # fmt: skip
+    kinds = {"comparison", "condition", "connective", "constant", "negation", "operator", "removal"}
+    assert {mutant.kind for mutant in mutants} == kinds
     assert not any(mutant.line < 9 for mutant in mutants)
-
-
-@pytest.mark.parametrize("compiled", [False, True])
-def test_code_with_switches_behaves_as_without_until_a_mutant_is_active(file: Path, compiled: bool) -> None:
-    mutants = find_mutants(file.parent, file)
-    original = value_of(CODE)
+    expected = [value_of(CODE)(*each) for each in ARGUMENTS]
     switched = value_of(with_switches(file, {mutant.place: number for number, mutant in enumerate(mutants)}))
-    if compiled:
-        switched = numba.njit(switched)
-    expected = [original(*each) for each in ARGUMENTS]
-    assert [switched(*each) for each in ARGUMENTS] == expected
-    assert set(take_reached()) >= {number for number, mutant in enumerate(mutants) if mutant.line == 11}
-    noticed = set()
-    for number, mutant in enumerate(mutants):
-        activate(number)
-        if [switched(*each) for each in ARGUMENTS] != expected:
-            noticed.add(mutant.text)
-    assert {"a < b -> a <= b", "a * b -> a // b", "total[0] -= 1 -> total[0] += 1", "3 -> 4"} <= noticed
-    assert "-a -> a" not in noticed  # it is never evaluated
+    for value in (switched, numba.njit(switched)):
+        take_reached()
+        assert [value(*each) for each in ARGUMENTS] == expected
+        assert set(take_reached()) >= {number for number, mutant in enumerate(mutants) if mutant.line == 11}
+        noticed = set()
+        for number, mutant in enumerate(mutants):
+            activate(number)
+            if [value(*each) for each in ARGUMENTS] != expected:
+                noticed.add(mutant.text)
+        activate(-1)
+        assert {"a < b -> a <= b", "a * b -> a // b", "total[0] -= 1 -> total[0] += 1", "3 -> 4"} <= noticed
+        assert "-a -> a" not in noticed  # it is never evaluated

@@ -1,16 +1,18 @@
-"""Runs of AlphaZero on boards so small that they take seconds: they repeat, stop, go on, and survive being killed."""
+"""Runs of AlphaZero on boards so small that they take seconds: they repeat, stop, go on, survive a kill, and show what they do."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import json
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +22,23 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+import yaml
 
-from processes import is_alive, needs_proc, wait_for_the_next_second, wait_until
-from stoneworks.envs.rules import State, load_game
+from processes import Run, is_alive, needs_proc, wait_until
+from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.envs.rules.games import small_games
-from stoneworks.evaluation.records import read_records
+from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import load_checkpoint, load_training_state
-from stoneworks.models.network import Architecture, make_network
+from stoneworks.models.evaluator import NetworkEvaluator
+from stoneworks.models.network import Architecture, BoardNetwork, make_network
+from stoneworks.training.alphazero.algorithm import METRICS, lines_of
 from stoneworks.training.alphazero.learner import Learner, Losses
 from stoneworks.training.alphazero.positions import position_dtype
 from stoneworks.training.alphazero.sources import SelfPlayError, SelfPlayProcesses
 from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.config_files import dump_config
 from stoneworks.training.runs.run import TrainingStatus, train_run
+from stoneworks.training.runs.run_folder import read_metrics
 from tiny_runs import alphazero, assert_equal_tensors, saved, stopped
 
 
@@ -58,7 +63,6 @@ def test_a_run_learns_from_all_its_positions_and_reports_them(tmp_path: Path, mo
     assert result.finished
     assert 300 <= result.done < 400
     seen = [status.metrics for status in reports if not status.message]
-    assert [metrics["iterations"] for metrics in seen] == list(range(1, len(seen) + 1))
     for metrics in seen:
         assert metrics["network_share"] + metrics["search_share"] + metrics["learning_share"] <= 1
         assert 0 < metrics["search_share_of_self_play"] < 1
@@ -67,8 +71,6 @@ def test_a_run_learns_from_all_its_positions_and_reports_them(tmp_path: Path, mo
     training = saved(tmp_path)
     assert (training["positions"], training["games"]) == (result.done, seen[-1]["games"])
     assert training["gradient_steps"] == int(result.done * 1.0 / 16)
-    lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
-    assert [line["positions"] for line in lines] == [status.done for status in reports if not status.message]
     game = load_game("vadus(size=2)")
     positions = np.concatenate([np.load(file) for file in sorted((tmp_path / "positions").iterdir())])
     assert positions.dtype == position_dtype(game)
@@ -77,11 +79,6 @@ def test_a_run_learns_from_all_its_positions_and_reports_them(tmp_path: Path, mo
     assert set(positions["result"].tolist()) <= {-1, 0, 1}
     assert [match["player"] for match in training["match_results"]] == ["policy", "policy@3"] * 2
     assert training["match_results"][-1]["positions"] == result.done
-    assert len([status for status in reports if status.message]) == 4
-    assert [len(list(read_records(file))) for file in (tmp_path / "matches").iterdir()] == [4] * 4
-
-
-# -- Stopping and going on ---------------------------------------------------------------------------------------------
 
 
 def test_two_runs_stopped_alike_continue_identically_and_other_seeds_play_other_games(tmp_path: Path) -> None:
@@ -91,12 +88,8 @@ def test_two_runs_stopped_alike_continue_identically_and_other_seeds_play_other_
         assert not part.finished
         assert part.done == seen[-1].done == saved(folder)["positions"]
         before, steps = positions_of(folder), saved(folder)["gradient_steps"]
-        reports: list[TrainingStatus] = []
-        last = train_run(alphazero(), folder, resume=True, report=reports.append)
+        last = train_run(alphazero(), folder, resume=True)
         assert last.finished
-        assert reports[0].metrics["iterations"] == 3
-        assert reports[0].done > part.done
-        assert last.seconds > part.seconds
         assert before.items() < positions_of(folder).items()
         assert saved(folder)["gradient_steps"] > steps
         assert load_training_state(last.checkpoint)["num_steps"] == saved(folder)["gradient_steps"]
@@ -108,16 +101,6 @@ def test_two_runs_stopped_alike_continue_identically_and_other_seeds_play_other_
     first = "000000000000.npy"
     assert positions_of(tmp_path / "seed 2")[first] != positions_of(tmp_path / "one")[first]
 
-
-def test_a_larger_buffer_after_a_small_one_learns_from_existing_positions(tmp_path: Path) -> None:
-    """What the small one has dropped is not made up."""
-    small = 40 * position_dtype(load_game("vadus(size=2)")).itemsize
-    train_run(alphazero(positions=250, learner={"buffer_bytes": small}), tmp_path)
-    assert "000000000000.npy" not in positions_of(tmp_path)
-    assert train_run(alphazero(positions=400), tmp_path, resume=True).finished
-
-
-# -- Being killed ------------------------------------------------------------------------------------------------------
 
 KILLED = """
 import os, signal, sys
@@ -150,7 +133,6 @@ def test_a_run_killed_while_writing_positions_loses_only_those_after_the_checkpo
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
     before = positions_of(folder)
-    wait_for_the_next_second()
     reports: list[TrainingStatus] = []
     result = train_run(config, folder, resume=True, report=reports.append)
     assert reports[0].metrics["iterations"] == 3
@@ -162,16 +144,6 @@ def test_a_run_killed_while_writing_positions_loses_only_those_after_the_checkpo
     lengths = [len(np.load(folder / "positions" / name)) for name in after]
     assert [int(name.split(".")[0]) for name in after] == [0, *np.cumsum(lengths)[:-1].tolist()]
     assert sum(lengths) == result.done
-    figures = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    assert [row["iterations"] for row in figures] == list(range(1, len(figures) + 1))
-    events = EventAccumulator(str(folder / "tensorboard"))
-    events.Reload()
-    # Files of two sessions of the same second are read in no fixed order.
-    points = sorted(events.Scalars("progress/games"), key=lambda event: event.step)
-    assert [event.value for event in points] == [row["games"] for row in figures]
-
-
-# -- Processes ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_run_with_a_self_play_process_learns_and_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -181,10 +153,6 @@ def test_a_run_with_a_self_play_process_learns_and_leaves_nothing_behind(tmp_pat
     assert 0 < reports[-1].metrics["search_share_of_self_play"] < 1
     assert reports[-1].metrics["simulations_per_second"] > 0
     assert multiprocessing.active_children() == []
-    game = load_game("vadus(size=2)")
-    for file in (tmp_path / "positions").iterdir():
-        for record in np.load(file)["state"]:
-            assert State.from_record(game, record).legal_actions()
 
 
 PARENT = """
@@ -196,8 +164,8 @@ from stoneworks.training.alphazero.sources import SelfPlayProcesses
 from stoneworks.training.runs.config_files import load_config
 
 config = load_config(sys.argv[1])
-architecture = Architecture.of_game(load_game(config.game), channels=4, blocks=1, kind="win_draw_loss_network")
-source = SelfPlayProcesses(make_network(architecture), config, np.random.SeedSequence(0), 1, 0.0)
+network = make_network(Architecture.of_game(load_game(config.game), config.network))
+source = SelfPlayProcesses(network, config, np.random.SeedSequence(0), 1, 0.0)
 while not source._games.full():
     time.sleep(0.05)
 print(*[process.pid for process in source._processes], flush=True)
@@ -219,55 +187,44 @@ def test_self_play_ends_with_its_parent_even_if_its_games_are_not_read(tmp_path:
     assert wait_until(lambda: not any(map(is_alive, children)))
 
 
-@pytest.fixture
-def start_processes() -> Iterator[Callable[..., SelfPlayProcesses]]:
-    """Start self-play in processes that end with the test."""
-    sources: list[SelfPlayProcesses] = []
-
-    def start(number: int, **changes: Any) -> SelfPlayProcesses:
-        config = alphazero()
-        architecture = Architecture.of_game(load_game(config.game), config.network)
-        config = config.model_copy(update=changes)
-        seeds = np.random.SeedSequence(0)
-        sources.append(SelfPlayProcesses(make_network(architecture), config, seeds, number, 0.0))  # type: ignore[arg-type]
-        return sources[-1]
-
-    yield start
-    for source in sources:
-        source.close()
-        assert not any(process.is_alive() for process in source._processes)
+@contextlib.contextmanager
+def self_play_processes(number: int, **changes: Any) -> Iterator[SelfPlayProcesses]:
+    config = alphazero()
+    network = make_network(Architecture.of_game(load_game(config.game), config.network))
+    source = SelfPlayProcesses(network, config.model_copy(update=changes), np.random.SeedSequence(0), number, 0.0)
+    with contextlib.closing(source):
+        yield source
+    assert not any(process.is_alive() for process in source._processes)
 
 
-Start = Callable[..., SelfPlayProcesses]
-
-
-def test_a_failed_self_play_process_is_an_error_with_its_message(start_processes: Start) -> None:
-    source = start_processes(1, game="nonsense(size=2)")
-    with pytest.raises(SelfPlayError, match=r"a self-play process failed: .*nonsense") as raised:
+def test_a_failed_self_play_process_is_an_error_with_its_message() -> None:
+    message = r"a self-play process failed: .*nonsense"
+    with (
+        self_play_processes(1, game="nonsense(size=2)") as source,
+        pytest.raises(SelfPlayError, match=message) as raised,
+    ):
         source.collect(10, threading.Event())
     assert "\n" not in str(raised.value)
     assert "Traceback" in raised.value.__notes__[0]
 
 
-def test_a_signal_that_ends_self_play_first_stops_the_run(
-    start_processes: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_signal_that_ends_self_play_first_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stoneworks.training.alphazero.sources._SECONDS_TO_STOP", 600.0)
-    source = start_processes(1)
-    source._processes[0].terminate()
-    source._processes[0].join()
-    stop = threading.Event()
-    threading.Timer(0.5, stop.set).start()
-    assert source.collect(10**9, stop)[0] == []
+    with self_play_processes(1) as source:
+        source._processes[0].terminate()
+        source._processes[0].join()
+        stop = threading.Event()
+        threading.Timer(0.5, stop.set).start()
+        assert source.collect(10**9, stop)[0] == []
 
 
-def test_a_self_play_process_that_is_killed_is_an_error_though_another_one_plays_on(start_processes: Start) -> None:
-    source = start_processes(2)
-    assert sum(len(game.positions) for game in source.collect(10, threading.Event())[0]) >= 10
-    os.kill(source._processes[0].pid or 0, signal.SIGKILL)
-    source._processes[0].join(600)
-    with pytest.raises(SelfPlayError, match="a self-play process ended with exit code -9"):
-        source.collect(10**9, threading.Event())
+def test_a_self_play_process_that_is_killed_is_an_error_though_another_one_plays_on() -> None:
+    with self_play_processes(2) as source:
+        assert sum(len(game.positions) for game in source.collect(10, threading.Event())[0]) >= 10
+        os.kill(source._processes[0].pid or 0, signal.SIGKILL)
+        source._processes[0].join(600)
+        with pytest.raises(SelfPlayError, match="a self-play process ended with exit code -9"):
+            source.collect(10**9, threading.Event())
 
 
 def test_one_network_learns_several_sizes_in_the_given_shares(tmp_path: Path) -> None:
@@ -293,9 +250,7 @@ def test_one_network_learns_several_sizes_in_the_given_shares(tmp_path: Path) ->
         ({"vadus(size=2)": 1, "vadus(size=1000)": 1}, r"games\..*1000"),
         ({"vadus(size=2)": 0}, r"games must have a share above 0 at any time, got {'vadus\(size=2\)': 0"),
         ({"vadus(size=2)": -1}, r"games\.vadus\(size=2\) must be >= 0, got -1"),
-        ({"vadus(size=2)": "much"}, "must be a valid number, got 'much'"),
         ({"vadus(size=2)": 1, "vadus( size=2 )": 1}, "games"),
-        ([1], "games must be a valid dictionary"),
     ],
 )
 def test_games_that_do_not_fit_are_refused(games: Any, named: str) -> None:
@@ -310,3 +265,135 @@ def test_a_run_of_each_game_resumes_from_its_files(tmp_path: Path, game: str) ->
     done = saved(tmp_path)["positions"]
     train_run(config.replace(positions=done + 1), tmp_path, resume=True)
     assert saved(tmp_path)["positions"] > done
+
+
+def test_the_lines_below_the_bar_show_the_shares_of_the_time() -> None:
+    shares = {"network_share": 0.5, "search_share": 0.2, "learning_share": 0.2}
+    metrics = dict.fromkeys(chain(*METRICS.values()), 0.0) | shares
+    assert lines_of(metrics)[-1] == "time: network 50 %, search 20 %, learning 20 %, other 10 %"
+    for text in ("games/s", "simulations/s", "loss: policy", "value"):
+        assert text in " ".join(lines_of(metrics))
+    del metrics["policy"]
+    assert not any("loss" in line for line in lines_of(metrics)), "no step has been taken yet"
+
+
+def test_every_figure_of_a_run_is_explained_or_written_by_all_algorithms(finished_run: Path, repository: Path) -> None:
+    rows = read_metrics(finished_run / "metrics.jsonl", "positions")
+    of_all = {"positions", "total_positions", "seconds", "positions_per_second"}
+    assert set(rows[-1]) == of_all | set(chain(*METRICS.values()))
+    page = (repository / "docs" / "training.md").read_text(encoding="utf-8")
+    assert set(chain(*METRICS.values())) <= set(re.findall(r"^\| `(\w+)`", page, re.MULTILINE))
+    assert all(f"`{group}`" in page for group in METRICS)
+
+
+def test_train_trains_overrides_and_goes_on(finished_run: Path, tmp_path: Path, run_command: Run) -> None:
+    folder = tmp_path / "new"
+    arguments = ("train", str(finished_run / "config.yaml"), "--folder", str(folder), "--set", "matches.opponents=[]")
+    out = run_command(*arguments, "--positions", "20", "--set", "seed=3")[1]
+    assert re.search(r"\d+ positions in \d+ seconds; the checkpoint is .*checkpoint", out)
+    more = saved(folder)["positions"] - 20
+    assert f"a run ends with a whole iteration, whose games are finished: {more} positions more than 20" in out
+    assert yaml.safe_load((folder / "config.yaml").read_text())["positions"] == 20
+    assert "already exists" in run_command(*arguments, "--set", "seed=3")[2]
+    assert run_command(*arguments, "--set", "seed=3", "--resume")[0] == 0
+    assert saved(folder)["positions"] >= 60
+
+
+#: Runs the command line where the libraries of PPO and of the environments are not installed.
+_WITHOUT_PPO = """
+import sys
+sys.modules |= dict.fromkeys(("stable_baselines3", "sb3_contrib", "pettingzoo", "gymnasium"))
+from stoneworks.cli.main import main
+main()
+"""
+
+
+@pytest.mark.slow
+def test_ctrl_c_saves_and_no_library_of_ppo_is_needed(finished_run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    settings = ["--positions", "1000000000", "--set", "matches.positions=1000000000"]
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            _WITHOUT_PPO,
+            "train",
+            str(finished_run / "config.yaml"),
+            "--folder",
+            str(folder),
+            *settings,
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_until(lambda: (folder / "metrics.jsonl").exists() or process.poll() is not None)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert "the checkpoint is" in out
+    assert "Traceback" not in err
+    assert saved(folder)["positions"] >= 30, "what was learned before Ctrl-C is saved"
+    assert (folder / "report.md").is_file()
+
+
+PERFECT = alphazero(
+    positions=10_000,
+    positions_per_iteration=256,
+    network={"channels": 32, "blocks": 2},
+    search={"simulations": 64, "full_share": 1.0, "guide": "none", "value_scale": 0.5},
+    self_play={"num_games": 64, "random_opening_share": 0.9, "random_opening_actions": 6},
+    learner={
+        **{"batch_size": 128, "samples_per_position": 10.0, "min_window": 4_000, "learning_rate": 3e-3},
+        **{"warm_up_steps": 50, "ema_decay": 0.98, "search_value_share": 0.5},
+    },
+)
+
+
+def guaranteed(bot: SearchBot, game: Game, player: int) -> float:
+    """What ``bot`` as ``player`` gets at least from the start: the least result over all that the opponent can do."""
+    least = 1.0
+    seen: set[bytes] = set()
+    states = [game.new_initial_state()]
+    while states:
+        own = [state for state in states if state.current_player() == player]
+        children = [
+            state.child(action)
+            for state in states
+            if state.current_player() != player
+            for action in state.legal_actions()
+        ]
+        if own:
+            rows, batch = np.arange(len(own)), Batch(game, len(own))
+            batch.load(rows, np.array([state.record for state in own], game.state_dtype))
+            actions = bot.step_batch(batch, rows).tolist()
+            children += [state.child(action) for state, action in zip(own, actions, strict=True)]
+        states = []
+        for child in children:
+            if child.is_terminal():
+                least = min(least, child.player_return(player))
+            elif (key := child.record.tobytes()) not in seen:
+                seen.add(key)
+                states.append(child)
+    return least
+
+
+def guarantees(network: BoardNetwork, game: Game, simulations: int) -> tuple[float, float]:
+    """What a search with the network guarantees itself as first and as second player."""
+    evaluator = NetworkEvaluator(network, device=torch.device("cpu"), dtype=torch.float32)
+    bot = SearchBot(evaluator, game, simulations=simulations)
+    return guaranteed(bot, game, 0), guaranteed(bot, game, 1)
+
+
+@pytest.mark.slow
+def test_training_reaches_perfect_play_from_the_start(tmp_path: Path) -> None:
+    """What both players can guarantee adds up to 0 where both play perfectly, and else is less: so the sum proves both.
+
+    The game is a draw. The search alone does not do it: with a new network a player loses to some reply.
+    """
+    game = load_game(PERFECT.game)
+    torch.manual_seed(0)
+    new = make_network(Architecture.of_game(game, PERFECT.network))
+    assert sum(guarantees(new, game, simulations=32)) < 0
+    trained = load_checkpoint(train_run(PERFECT, tmp_path).checkpoint).network
+    assert guarantees(trained, game, simulations=32) == (0, 0)

@@ -1,6 +1,8 @@
-"""The learner: its losses against plain numpy, its schedule, its average, and that it goes on where it was."""
+"""The learner: its losses against plain numpy, with and without the final board, its schedule, its average, and resuming."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -11,12 +13,17 @@ pytest.importorskip("torch")
 import torch
 
 from game_play import random_states
-from stoneworks.envs.rules import load_game
+from stoneworks.envs.rules import Game, load_game
+from stoneworks.envs.rules.games import small_games
+from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
-from stoneworks.training.alphazero.config import LearnerConfig
+from stoneworks.training.alphazero.config import LearnerConfig, has_final_board
+from stoneworks.training.alphazero.final_board import final_board, final_board_loss
 from stoneworks.training.alphazero.learner import Learner, policy_losses
-from stoneworks.training.alphazero.positions import BatchMaker, TrainingBatch, make_positions
-from tiny_runs import assert_equal_tensors
+from stoneworks.training.alphazero.positions import BatchMaker, TrainingBatch, check_positions, make_positions
+from stoneworks.training.runs.algorithms import ConfigError
+from stoneworks.training.runs.run import train_run
+from tiny_runs import alphazero, assert_equal_tensors, self_played, stopped
 
 GAME = load_game("vadus(size=2)")
 CPU = torch.device("cpu")
@@ -45,35 +52,13 @@ def some_batch(number: int = 16, seed: int = 0) -> TrainingBatch:
     return BatchMaker(GAME).make(positions, None)
 
 
-# -- Losses ------------------------------------------------------------------------------------------------------------
-
-
-def policies_of(number: int, num_actions: int, seed: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Logits, and policies that are 0 for some actions of each row, which are illegal."""
-    rng = np.random.default_rng(seed)
-    logits = 2 * rng.normal(size=(number, num_actions))
-    weights = rng.random((number, num_actions)) * (rng.random((number, num_actions)) < 0.7)
-    weights[:, 0] += 0.1
-    return logits, weights / weights.sum(axis=1, keepdims=True)
-
-
-def log_softmax(logits: npt.NDArray[np.float64], legal: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    masked = np.where(legal, logits, -np.inf)
-    return masked - np.log(np.exp(masked - masked.max()).sum()) - masked.max()
-
-
 def losses_of(
     logits: npt.NDArray[np.float64], policies: npt.NDArray[np.float64], entries: int
 ) -> tuple[float, float, torch.Tensor]:
     """``policy_losses`` of policies of which ``entries`` are kept, and its gradient."""
-    actions = np.argsort(-policies, axis=1, kind="stable")[:, :entries]
-    given = torch.tensor(logits, dtype=torch.float32, requires_grad=True)
-    loss, entropy = policy_losses(
-        given,
-        torch.from_numpy(policies > 0),
-        torch.from_numpy(actions),
-        torch.from_numpy(np.take_along_axis(policies, actions, 1).astype(np.float32)),
-    )
+    given, shares = torch.tensor(logits, dtype=torch.float32, requires_grad=True), torch.from_numpy(policies).float()
+    kept, actions = shares.topk(entries)
+    loss, entropy = policy_losses(given, shares > 0, actions, kept)
     loss.backward()
     assert given.grad is not None
     return loss.item(), entropy.item(), given.grad
@@ -81,36 +66,24 @@ def losses_of(
 
 @pytest.mark.parametrize("entries", [3, 9])
 def test_the_policy_loss_is_a_cross_entropy_in_which_all_other_entries_are_one_event(entries: int) -> None:
-    logits, policies = policies_of(20, 9, seed=entries)
-    cross_entropies, entropies, gradients = [], [], []
-    for row in range(20):
-        log_policy = log_softmax(logits[row], policies[row] > 0)
-        chances = np.exp(log_policy)
-        kept = np.argsort(-policies[row], kind="stable")[:entries]
-        target = np.array([*policies[row, kept], 1 - policies[row, kept].sum()])
-        predicted = np.array([*chances[kept], 1 - chances[kept].sum()])
-        there = target > 1e-9
-        cross_entropies.append(-(target[there] * np.log(predicted[there])).sum())
-        entropies.append(-(target[there] * np.log(target[there])).sum())
-        gradients.append((chances - policies[row]) / 20)
+    rng = np.random.default_rng(entries)
+    logits = 2 * rng.normal(size=(20, 9))
+    weights = rng.random((20, 9)) * (rng.random((20, 9)) < 0.7)  # 0 for some actions of each row, which are illegal
+    weights[:, 0] += 0.1
+    policies = weights / weights.sum(axis=1, keepdims=True)
+    chances = np.exp(logits) * (policies > 0)
+    chances /= chances.sum(axis=1, keepdims=True)
+    kept = np.argsort(-policies, axis=1, kind="stable")[:, :entries]
+    target, predicted = (np.take_along_axis(shares, kept, 1) for shares in (policies, chances))
+    target, predicted = (np.column_stack([shares, 1 - shares.sum(axis=1)]) for shares in (target, predicted))
+    there = target > 1e-9
     loss, entropy, gradient = losses_of(logits, policies, entries)
-    assert loss == pytest.approx(np.mean(cross_entropies), abs=1e-4)
-    assert entropy == pytest.approx(np.mean(entropies), abs=1e-4)
-    assert np.isfinite(gradient.numpy()).all()
-    if entries == 9:
-        np.testing.assert_allclose(gradient.numpy(), gradients, atol=1e-5)
-    full_loss, full_entropy, _ = losses_of(logits, policies, entries=9)
-    assert loss - entropy <= full_loss - full_entropy  # a coarser view cannot tell more apart
-
-
-def test_a_network_equal_to_its_target_has_no_divergence_and_no_gradient() -> None:
-    _, policies = policies_of(10, 9, seed=3)
-    with np.errstate(divide="ignore"):
-        logits = np.maximum(np.log(policies), -50)
-    for entries in (2, 9):
-        loss, entropy, gradient = losses_of(logits, policies, entries)
-        assert loss - entropy == pytest.approx(0, abs=1e-5)
-        np.testing.assert_allclose(gradient.numpy(), 0, atol=1e-6)
+    assert loss == pytest.approx(-(target[there] * np.log(predicted[there])).sum() / 20, abs=1e-4)
+    assert entropy == pytest.approx(-(target[there] * np.log(target[there])).sum() / 20, abs=1e-4)
+    # Only the sum of the rest is told, which the actions share in proportion to their chances.
+    shares = target[:, -1:] * chances / np.maximum(predicted[:, -1:], 1e-9)
+    np.put_along_axis(shares, kept, target[:, :-1], axis=1)
+    np.testing.assert_allclose(gradient.numpy(), (chances - shares) / 20, atol=1e-5)
 
 
 def test_a_confidently_wrong_network_has_a_finite_loss_and_gradient() -> None:
@@ -133,9 +106,6 @@ def test_the_value_loss_is_the_cross_entropy_of_the_outcomes() -> None:
     assert losses.policy > losses.policy_divergence > 0
 
 
-# -- Steps -------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
 def test_a_batch_can_be_overfitted(dtype: torch.dtype) -> None:
     learner, batch = make_learner(dtype=dtype), some_batch(8)
@@ -155,12 +125,11 @@ def test_a_batch_can_be_overfitted(dtype: torch.dtype) -> None:
 
 def test_the_learning_rate_rises_and_then_follows_its_schedule() -> None:
     learner = make_learner()
-    assert learner.learning_rate(0) == pytest.approx(1e-2 / 4)
-    learner.num_steps = 1
-    assert learner.learning_rate(0) == pytest.approx(1e-2 / 2)
+    for num_steps, share in ((0, 1 / 4), (1, 1 / 2), (3, 1)):
+        learner.num_steps = num_steps
+        assert learner.learning_rate(0) == pytest.approx(1e-2 * share)
     for num_steps in (3, 1000):
         learner.num_steps = num_steps
-        assert learner.learning_rate(0) == pytest.approx(1e-2)
         assert learner.learning_rate(0.5) == pytest.approx((1e-2 + 1e-3) / 2)
         assert learner.learning_rate(1) == learner.learning_rate(1.5) == pytest.approx(1e-3)
     assert make_learner(SETTINGS.replace(warm_up_steps=0)).learning_rate(0) == pytest.approx(1e-2)
@@ -191,18 +160,15 @@ def test_the_acting_network_is_the_average_of_the_weights() -> None:
 
 
 def test_gradients_are_clipped_and_their_norm_is_reported() -> None:
-    batch = some_batch()
-    norms = [
-        make_learner(SETTINGS.replace(max_gradient_norm=norm)).step(batch, 0).gradient_norm for norm in (1e-3, 100.0)
-    ]
-    assert norms[0] == pytest.approx(norms[1])
+    batch, norms, lengths = some_batch(), [], []
+    for norm in (1e-3, 100.0):
+        learner = make_learner(SETTINGS.replace(max_gradient_norm=norm))
+        norms.append(learner.step(batch, 0).gradient_norm)
+        gradients = [weights.grad.flatten() for weights in learner.network.parameters() if weights.grad is not None]
+        lengths.append(torch.cat(gradients).norm().item())
+    assert norms == [pytest.approx(lengths[1])] * 2
+    assert lengths[0] == pytest.approx(1e-3, rel=1e-3)
     assert norms[0] > 0.05
-    learner = make_learner(SETTINGS.replace(max_gradient_norm=1e-3))
-    learner.step(batch, 0)
-    gradients = torch.cat(
-        [weights.grad.flatten() for weights in learner.network.parameters() if weights.grad is not None]
-    )
-    assert gradients.norm().item() == pytest.approx(1e-3, rel=1e-3)
 
 
 @pytest.mark.parametrize("num_steps", [0, 3])
@@ -210,13 +176,119 @@ def test_a_learner_resumes_exactly_from_its_state(num_steps: int) -> None:
     whole, batches = make_learner(), [some_batch(seed=seed) for seed in range(6)]
     for batch in batches[:num_steps]:
         whole.step(batch, 0.1)
-    saved = {name: tensor.clone() for name, tensor in whole.state().items()}
-    acting = {name: tensor.clone() for name, tensor in whole.acting_network.state_dict().items()}
     part = make_learner(seed=1)
-    part.load_state(saved)
-    part.acting_network.load_state_dict(acting)
+    part.load_state({name: tensor.clone() for name, tensor in whole.state().items()})
+    part.acting_network.load_state_dict(whole.acting_network.state_dict())
     assert part.num_steps == num_steps
     for batch in batches[3:]:
         assert whole.step(batch, 0.2) == part.step(batch, 0.2)
     assert_equal_tensors(whole.state(), part.state())
     assert_equal_tensors(whole.acting_network.state_dict(), part.acting_network.state_dict())
+
+
+GAMES = [name for name in small_games() if has_final_board(load_game(name))]
+
+
+def some_positions(game: Game) -> npt.NDArray[np.void]:
+    return np.concatenate([played.positions for played in self_played(alphazero(game=str(game)), 8)])
+
+
+def planes_of_stones(game: Game) -> list[int]:
+    return [game.observation_planes.index(name) for name in ("own_stones", "opponent_stones")]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_positions_have_the_board_at_the_end_of_their_game(name: str) -> None:
+    game = load_game(name)
+    different = 0
+    for played in self_played(alphazero(game=name), 8):
+        state = game.new_initial_state()
+        for action in played.actions:
+            state.apply_action(action)
+        for position in played.positions:
+            player = int(position["state"]["current_player"])
+            own, opponent = (state.observation_tensor(player)[plane] for plane in planes_of_stones(game))
+            np.testing.assert_array_equal(position["final_board"].reshape(own.shape), own - opponent)
+            different += (final_board(game, position["state"], player) != position["final_board"]).any()
+    assert different > 0, "it is not the board of the position itself"
+    assert {load_game(name).name for name in GAMES} == {"vadus", "laido", "taugo"}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_target_is_turned_with_the_position(name: str) -> None:
+    """A position at the end of a game looks as its target does, under every symmetry."""
+    game = load_game(name)
+    positions = some_positions(game)[:20]
+    for position in positions:
+        player = int(position["state"]["current_player"])
+        position["final_board"] = final_board(game, position["state"], player)
+    batch = BatchMaker(game, final_boards=True).make(positions, np.random.default_rng(0))
+    assert batch.final_boards is not None
+    own, opponent = (batch.observations[:, plane] for plane in planes_of_stones(game))
+    assert torch.equal(batch.final_boards, (own - opponent).flatten(1).long())
+    assert batch.final_boards.abs().sum() > 0
+
+
+def test_a_value_out_of_range_is_refused() -> None:
+    game = load_game("vadus(size=2)")
+    positions = some_positions(game)
+    check_positions(game, positions)
+    positions["final_board"][3, 5] = 3
+    with pytest.raises(ValueError, match="position 3 is not valid: its final_board is out of range"):
+        check_positions(game, positions)
+
+
+def test_the_loss_is_the_mean_cross_entropy_of_the_cells_of_the_board() -> None:
+    generator = np.random.default_rng(0)
+    logits = generator.normal(size=(2, 3, 5))
+    owners = generator.integers(-1, 2, size=(2, 5))
+    on_board = np.array([[1, 1, 0, 1, 1], [0, 1, 1, 1, 0]])
+    terms = [
+        np.log(np.exp(logits[row, :, cell]).sum()) - logits[row, 1 - owners[row, cell], cell]
+        for row, cell in np.argwhere(on_board)
+    ]
+    loss = final_board_loss(torch.from_numpy(logits), torch.from_numpy(owners), torch.from_numpy(on_board))
+    assert loss.item() == pytest.approx(np.mean(terms))
+
+
+def learner_of(game: Game, weight: float) -> Learner:
+    torch.manual_seed(0)
+    network = make_network(Architecture.of_game(game, channels=16, blocks=1, kind="win_draw_loss_network"))
+    settings = LearnerConfig(learning_rate=1e-2, final_board_weight=weight)
+    return Learner(network, settings, CPU, torch.float32)
+
+
+def test_the_head_learns_the_target_and_only_with_a_weight() -> None:
+    game = load_game("vadus(size=2)")
+    batch = BatchMaker(game, final_boards=True).make(some_positions(game)[:8], None)
+    learner = learner_of(game, weight=1.0)
+    first = learner.step(batch, 0)
+    assert first.final_board == pytest.approx(np.log(3)), "the head begins with equal probabilities"
+    for _ in range(150):
+        last = learner.step(batch, 0)
+    assert last.final_board < 0.3
+    assert learner_of(game, weight=0.0).step(batch, 0).final_board == 0
+    assert not any("final_board" in name for name in learner.acting_network.playing_state_dict())
+
+
+def test_what_has_no_final_board_is_refused() -> None:
+    network = BoardNetwork(Architecture.of_game(load_game("vadus(size=2)"), channels=4, blocks=1))
+    with pytest.raises(ConfigError, match=r"final_board_weight must be 0 for .* got 0\.5"):
+        Learner(network, LearnerConfig(final_board_weight=0.5), CPU, torch.float32)
+    for game in ("taigo(radius=4)", "trugo(tiles=18,radius=5)"):
+        with pytest.raises(ConfigError, match=r"learner\.final_board_weight must be 0: .* has no planes own_stones"):
+            alphazero(game=game, learner={"final_board_weight": 0.5})
+
+
+def test_a_run_learns_the_target_and_resumes_after_a_stop(tmp_path: Path) -> None:
+    config = alphazero(positions=100, positions_per_iteration=40, learner={"min_window": 20, "final_board_weight": 0.5})
+    part, seen = stopped(config, tmp_path, 1)
+    assert not part.finished
+    with pytest.raises(CheckpointError, match=r"auxiliary heads must be those of the checkpoint.*auxiliary\.final"):
+        train_run(alphazero(positions=100, positions_per_iteration=40), tmp_path, resume=True)
+    assert train_run(config, tmp_path, resume=True, report=seen.append).finished
+    losses = [status.metrics["final_board"] for status in seen if "final_board" in status.metrics]
+    assert len(losses) > 1
+    assert all(0 < loss < 1.2 for loss in losses)
+    network = load_checkpoint(tmp_path / "checkpoint", load_game(config.game)).network
+    assert not any("final_board" in name for name in network.state_dict())

@@ -1,21 +1,25 @@
-"""Self-play: its games are legal, their results belong to the right player, and it stores what is to be learned."""
+"""Self-play, by searches and by the teacher: legal games, results of the right player, and what is stored to learn from."""
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 pytest.importorskip("torch")
 
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.games import small_games
+from stoneworks.evaluation.match import random_opening
+from stoneworks.models import load_bot
+from stoneworks.models.evaluations import has_evaluation
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.mixed_self_play import MixedSelfPlay
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
+from stoneworks.training.alphazero.teacher import Teacher
 from stoneworks.training.runs.algorithms import ConfigError
 from tiny_runs import Values, alphazero, self_played
 
@@ -28,10 +32,7 @@ def tiny(game: str, search: dict[str, Any] | None = None, self_play: dict[str, A
 
 def replayed(game: Game, played: PlayedGame) -> list[State]:
     """All positions of a game, from the start on; every action is legal."""
-    states = [game.new_initial_state()]
-    for action in played.actions:
-        states.append(states[-1].child(action))
-    return states
+    return list(itertools.accumulate(played.actions, State.child, initial=game.new_initial_state()))
 
 
 @pytest.mark.parametrize("game_name", small_games())
@@ -43,9 +44,7 @@ def test_games_are_legal_and_complete_with_their_own_positions(game_name: str, p
     for played in self_played(tiny(game_name, search, {"random_opening_share": 0.5}), 16):
         states = replayed(game, played)
         assert states[-1].is_terminal()
-        outcome = states[-1].outcome()
-        assert outcome is not None
-        assert played.winner == (-1 if outcome.winner is None else outcome.winner)
+        assert played.winner == {1: 0, 0: -1, -1: 1}[int(states[-1].returns()[0])]
         assert played.num_opening_actions + len(played.positions) <= len(played.actions)
         for position in played.positions:
             number = len(states) - 1 - int(position["actions_left"])
@@ -85,17 +84,14 @@ def test_a_share_of_the_actions_is_random_among_planes_and_passes_and_begins_the
     assert 0.2 < passes[True] / passes.total() < 0.5
 
 
-def test_games_differ_without_random_openings_too() -> None:
-    for policy in ("gumbel", "puct"):
-        games = self_played(tiny("vadus(size=3)", {"policy": policy}), 12)
-        assert len({played.actions for played in games}) > 6, policy
-
-
-def test_equal_seeds_play_equal_games() -> None:
+def test_equal_seeds_play_equal_games_that_differ_without_random_openings_too() -> None:
     config = tiny("vadus(size=2)", {"full_share": 0.5, "guide": "evaluation"}, {"random_opening_share": 0.5})
     one, again, other = ([played.actions for played in self_played(config, 12, seed)] for seed in (1, 1, 2))
     assert one == again
     assert one != other
+    for policy in ("gumbel", "puct"):
+        games = self_played(tiny("vadus(size=3)", {"policy": policy}), 12)
+        assert len({played.actions for played in games}) > 6, policy
 
 
 def test_only_full_searches_are_stored() -> None:
@@ -112,18 +108,16 @@ def test_only_full_searches_are_stored() -> None:
     assert 0.2 < np.mean([number == 9 for number in simulations]) < 0.6
     # The first games began together: the same steps of all of them were full searches.
     first = next(game for game in played if len(game.actions) <= len(simulations))
-    assert len(first.positions) == simulations[: len(first.actions)].count(9)
-    states = replayed(game, first)
+    states = replayed(game, first)[:-1]
     full = [state for state, number in zip(states, simulations, strict=False) if number == 9]
-    for position, state in zip(first.positions, full, strict=False):
-        assert State.from_record(game, position["state"]) == state
+    assert [State.from_record(game, position["state"]) for position in first.positions] == full
 
 
 def test_the_guide_counts_in_full_and_fast_searches_with_a_weight_that_falls_to_0() -> None:
     game = load_game("vadus(size=3)")
     weight = [[0, 0.8], [0.5, 0]]
     settings = {"full_share": 0.5, "guide": "playouts", "guide_playouts": 3, "guide_weight": weight}
-    self_play = SelfPlay(game, Values(game, 0.5), tiny(str(game), settings), np.random.SeedSequence(0))
+    self_play = SelfPlay(game, Values(game, value=0.5), tiny(str(game), settings), np.random.SeedSequence(0))
     for progress, weight in ((0.0, 0.8), (0.25, 0.4), (0.5, 0.0), (1.0, 0.0)):
         self_play.set_progress(progress)
         assert self_play.search.guide_weight == pytest.approx(weight)
@@ -149,7 +143,7 @@ def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_lat
     game = load_game("vadus(size=3)")
     config = tiny(str(game), {"policy": "puct", "simulations": 30}, {"num_games": 200, "sampled_actions": 2})
     self_play = SelfPlay(game, Values(game), config, np.random.SeedSequence(0))
-    agreed, most = [], []
+    agreed = []
     for _ in range(4):
         self_play.step()
         last = [  # of each game but those that have just begun
@@ -160,33 +154,15 @@ def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_lat
         agreed.append(np.mean([action == kept[0] for action, kept, _ in last]))
         shares = [(chances[kept.index(action)], chances[0]) for action, kept, chances in last]
         assert all(share > 0 for share, _ in shares)
-        most.append(all(share == greatest for share, greatest in shares))
     # Of equally many visits the first taken is played, which need not be the first that is stored.
     assert max(agreed[:2]) < 0.6
-    assert most[-1]
-
-
-class Uniform:
-    """A network of several boards, without a preference; ``num_positions`` are the sizes of its batches."""
-
-    def __init__(self, *games: str) -> None:
-        loaded = [load_game(game) for game in games]
-        self._num_actions = {game.observation_shape[-1] ** 2: game.num_actions for game in loaded}
-        self.num_positions: set[int] = set()
-
-    def __call__(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        self.num_positions.add(len(planes))
-        num_actions = self._num_actions[planes.shape[-1] * planes.shape[-2]]
-        return np.zeros((len(planes), num_actions), np.float32), np.zeros(len(planes), np.float32)
+    assert all(share == greatest for share, greatest in shares)
 
 
 def lengths_of_games(self_play: MixedSelfPlay, num_steps: int) -> Counter[str]:
     """Return the number of positions of finished games by game string."""
-    lengths: Counter[str] = Counter()
-    for _ in range(num_steps):
-        for one in self_play.step()[0]:
-            lengths[one.game] += len(one.positions)
-    return lengths
+    finished = [one for _ in range(num_steps) for one in self_play.step()[0]]
+    return Counter(one.game for one in finished for _ in one.positions)
 
 
 def test_simulations_discount_and_shares_of_games_follow_their_schedules() -> None:
@@ -195,7 +171,7 @@ def test_simulations_discount_and_shares_of_games_follow_their_schedules() -> No
         games={"vadus(size=2)": ((0.0, 1.0), (0.5, 0.0)), "vadus(size=3)": ((0.0, 0.0), (0.5, 1.0))}
     )
     assert config.shares(0.25) == config.largest_shares() == {"vadus(size=2)": 0.5, "vadus(size=3)": 0.5}
-    self_play = MixedSelfPlay(Uniform(*config.games), config, np.random.SeedSequence(3))
+    self_play = MixedSelfPlay(Values(*map(load_game, config.games)), config, np.random.SeedSequence(3))
     self_play.set_progress(0)
     assert set(lengths_of_games(self_play, 40)) == {"vadus(size=2)"}
     self_play.set_progress(0.75)
@@ -208,8 +184,43 @@ def test_simulations_discount_and_shares_of_games_follow_their_schedules() -> No
 def test_a_game_with_a_small_share_has_fewer_concurrent_games_and_its_share_of_positions() -> None:
     config = tiny("vadus(size=2)", search={"full_share": 0.5}, self_play={"num_games": 80})
     config = config.replace(games={"vadus(size=2)": 0.7, "vadus(size=3)": 0.29, "vadus(size=4)": 0.01})
-    network = Uniform(*config.games)
+    network = Values(*map(load_game, config.games))
     lengths = lengths_of_games(MixedSelfPlay(network, config, np.random.SeedSequence(3)), 400)
-    assert max(network.num_positions) == 80
-    assert {33, 16} <= network.num_positions, "in proportion to the shares, but not fewer than 16"
+    assert max(network.batch_sizes) == 80
+    assert {33, 16} <= network.batch_sizes, "in proportion to the shares, but not fewer than 16"
     assert lengths["vadus(size=3)"] / lengths["vadus(size=2)"] == pytest.approx(0.29 / 0.7, rel=0.25)
+
+
+@pytest.mark.parametrize("name", [game for game in small_games() if has_evaluation(load_game(game))])
+def test_the_teacher_prefers_what_the_greedy_bot_prefers(name: str) -> None:
+    game = load_game(name)
+    rng = np.random.default_rng(0)
+    states = [random_opening(game, int(rng.integers(1, 6)), rng) for _ in range(10)]
+    result = Teacher(game, 0).run(np.array([state.record for state in states], game.state_dtype))
+    greedy = load_bot("greedy", game, 1)
+    for row, state in enumerate(states):
+        preferred = {action for action, share in greedy.step_with_policy(state)[0] if share > 0}
+        assert set(np.flatnonzero(result.policies[row])) == preferred
+        assert result.actions[row] in preferred
+        assert result.policies[row].sum() == pytest.approx(1)
+        assert abs(result.values[row]) <= 1
+
+
+def test_a_run_begins_with_games_of_the_teacher_without_network_evaluations() -> None:
+    search = {"teacher_share": 0.5, "guide": "none"}
+    config = alphazero(search=search, self_play={"num_games": 4, "random_opening_share": 0.0})
+    game = load_game(config.game)
+    network = Values(game)
+    self_play = SelfPlay(game, network, config, np.random.SeedSequence(0))
+    played = []
+    while not played:
+        played = self_play.step()
+    assert not network.batch_sizes
+    # Every position of the game is a training position, and its policy contains the action played.
+    assert len(played[0].positions) == len(played[0].actions)
+    for position, action in zip(played[0].positions, played[0].actions, strict=True):
+        assert action in position["actions"][position["probabilities"] > 0]
+    for progress, asks in ((0.49, False), (0.5, True)):
+        self_play.set_progress(progress)
+        self_play.step()
+        assert bool(network.batch_sizes) == asks

@@ -26,15 +26,14 @@ class LocalCluster:
         from ray.cluster_utils import Cluster
 
         head = {**SMALL, "include_dashboard": False, "_system_config": SETTINGS}
-        self._cluster = Cluster(initialize_head=True, head_node_args=head)
-        self.address: str = self._cluster.address
+        self.cluster = Cluster(initialize_head=True, head_node_args=head)
+        self.address: str = self.cluster.address
         self._nodes: list[Any] = []
 
     def add(self, **arguments: Any) -> Any:
         """Start another node with one core."""
-        node = self._cluster.add_node(**{**SMALL, **arguments})
-        self._nodes.append(node)
-        return node
+        self._nodes.append(self.cluster.add_node(**SMALL, **arguments))
+        return self._nodes[-1]
 
     def kill(self, node: Any) -> None:
         """Kill all Ray processes of a node with SIGKILL; its workers end with them."""
@@ -48,13 +47,9 @@ class LocalCluster:
         from stoneworks.cluster import alive_nodes, connected
 
         while self._nodes:
-            self._cluster.remove_node(self._nodes.pop())
+            self.cluster.remove_node(self._nodes.pop())
         with connected(self.address):  # a killed node counts as alive for some seconds
             assert wait_until(lambda: len(alive_nodes()) == 1)
-
-    def close(self) -> None:
-        """Stop everything."""
-        self._cluster.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +58,7 @@ def _local_cluster() -> Iterator[LocalCluster]:
     pytest.importorskip("ray", reason="Ray is not installed (extra cluster)")
     made = LocalCluster()
     yield made
-    made.close()
+    made.cluster.shutdown()
 
 
 @pytest.fixture

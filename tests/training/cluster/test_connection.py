@@ -1,23 +1,28 @@
-"""Clusters that cannot be used: typed errors on one line that say what to do."""
+"""Clusters that cannot be used, which are errors of one line that say what to do, and the status of one that can."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("torch")
 
+import yaml
+
 from processes import COMMAND, Run
 from stoneworks.models.bots.spec import UntrustedNameError
+from stoneworks.training.alphazero.cluster.status import ClusterStatus
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.config_files import load_config
@@ -43,9 +48,8 @@ def test_without_ray_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "ray", None)
     monkeypatch.delitem(sys.modules, "stoneworks.cluster", raising=False)
     code, _, err = run_command("train", "vadus-5", "--folder", str(tmp_path / "run"), "--cluster", "auto")
-    assert code == 2
-    (line,) = err.splitlines()
-    assert "stoneworks[cluster]" in line
+    assert (code, err.count("\n")) == (2, 1)
+    assert "stoneworks[cluster]" in err
 
 
 @pytest.fixture
@@ -71,22 +75,18 @@ def test_an_address_without_a_cluster_is_named(tmp_path: Path, other_server: str
     pytest.importorskip("ray", reason="Ray is not installed (extra cluster)")
     with socket.create_server(("127.0.0.1", 0)) as server:
         free = f"127.0.0.1:{server.getsockname()[1]}"
-    line = error_of(tmp_path, free)
-    assert free in line
-    assert "ray start --head" in line
+    assert re.search(rf"{free}.*ray start --head", error_of(tmp_path, free))
     assert "is not a Ray cluster" in error_of(tmp_path, other_server)
-    line = error_of(tmp_path, "auto", RAY_ADDRESS="", RAY_TMPDIR=str(tmp_path))
-    assert "ray start --head" in line
+    assert "ray start --head" in error_of(tmp_path, "auto", RAY_ADDRESS="", RAY_TMPDIR=str(tmp_path))
     assert not (tmp_path / "run" / "metrics.jsonl").exists()
 
 
 @pytest.mark.parametrize(
     ("overrides", "complaint"),
     [
-        *(
-            ([f"cluster={address}"], f"HOST:PORT.*{address}")
-            for address in ("nowhere", "ray://host:10001", "host:port")
-        ),
+        (["cluster=nowhere"], "HOST:PORT.*nowhere"),
+        (["cluster=ray://host:10001"], "HOST:PORT.*ray://host:10001"),
+        (["cluster=host:port"], "HOST:PORT.*host:port"),
         (["cluster=auto", "processes=0"], "processes must be -1 or >= 1"),
     ],
 )
@@ -103,10 +103,6 @@ def test_a_file_does_not_choose_the_cluster(tmp_path: Path) -> None:
     assert load_config(str(file), trust_names=True).cluster == "10.0.0.1:6379"  # type: ignore[attr-defined]
 
 
-def folder_of(package: str) -> Path:
-    return Path(sys.modules[f"stoneworks.{package}"].__path__[0])
-
-
 @pytest.mark.parametrize("kind", ["missing", "changed"])
 def test_a_node_with_other_code_is_an_error_that_names_both(
     cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
@@ -120,13 +116,10 @@ def test_a_node_with_other_code_is_an_error_that_names_both(
         (package / "__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'stoneworks'\")")
         expected = r"cannot play with stoneworks .*No module named 'stoneworks'.*install it there"
     else:
-        import stoneworks
-
-        shutil.copytree(Path(stoneworks.__file__).parent, package)
+        shutil.copytree(sys.modules["stoneworks"].__path__[0], package)
         for name in ("envs", "models", "evaluation", "training"):
-            shutil.copytree(
-                folder_of(name), package / name, ignore=shutil.ignore_patterns("__pycache__", "checkpoints")
-            )
+            source = sys.modules[f"stoneworks.{name}"].__path__[0]
+            shutil.copytree(source, package / name, ignore=shutil.ignore_patterns("__pycache__", "checkpoints"))
         with (package / "envs" / "rules" / "hexhex" / "vadus.py").open("a") as file:
             file.write("# changed\n")
         own = digest_of_sources("envs", "models", "evaluation", "training")
@@ -134,3 +127,35 @@ def test_a_node_with_other_code_is_an_error_that_names_both(
     cluster.add(env_vars={"PYTHONPATH": str(package.parent)})
     with pytest.raises(ClusterError, match=expected):
         train_run(tiny(), tmp_path / "run")
+
+
+STATUS = ClusterStatus(5, 40, 1234, 80, 1.25, 3, 2, 7, {f"host{number}/abcdef": float(number) for number in range(5)})
+
+
+def test_the_lines_name_the_fastest_nodes() -> None:
+    first, second = STATUS.lines()
+    for text in ("5 nodes", "40 actors", "1,234 positions", "80 batches", "1.2 updates behind", "at most 3"):
+        assert text in first
+    assert second.index("host4/abcdef 4.0") < second.index("host1/abcdef 1.0")
+    assert "host0" not in second
+    assert second.endswith("and 1 more")
+
+
+def test_every_figure_has_a_tag_and_is_explained_on_the_page(repository: Path) -> None:
+    *names, by_node = (item.name for item in fields(ClusterStatus))
+    assert by_node == "games_per_second_by_node"
+    nodes = {f"cluster/games_per_second/{name}": rate for name, rate in STATUS.games_per_second_by_node.items()}
+    assert STATUS.scalars() == {f"cluster/{name}": getattr(STATUS, name) for name in names} | nodes
+    page = (repository / "docs" / "cluster.md").read_text(encoding="utf-8")
+    assert all(f"| `{name}` | " in page for name in (*names, by_node))
+
+
+def test_the_manifest_has_heads_and_workers_with_equal_images(repository: Path) -> None:
+    manifest = yaml.safe_load((repository / "examples" / "cluster" / "kuberay.yaml").read_text(encoding="utf-8"))
+    assert (manifest["apiVersion"], manifest["kind"]) == ("ray.io/v1", "RayCluster")
+    groups = [manifest["spec"]["headGroupSpec"], *manifest["spec"]["workerGroupSpecs"]]
+    containers = [group["template"]["spec"]["containers"][0] for group in groups]
+    assert len({container["image"] for container in containers}) == 1
+    script = repository / "examples" / "cluster" / "slurm.sh"
+    assert subprocess.run(["bash", "-n", str(script)], check=False).returncode == 0
+    assert "stoneworks train vadus-5 --folder runs/vadus --cluster auto --resume" in script.read_text()

@@ -21,14 +21,12 @@ from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.checkpoint import load_checkpoint, load_training_state
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.models.network_inputs import NetworkInputs
-from stoneworks.models.shipped import find
 from stoneworks.training.ppo.algorithm import PPO
 from stoneworks.training.ppo.config import OpponentsConfig
 from stoneworks.training.ppo.games import NetworkInputsEnv
 from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
 from stoneworks.training.ppo.report_texts import TEXTS
 from stoneworks.training.runs.algorithms import ConfigError
-from stoneworks.training.runs.config_files import parse_config
 from stoneworks.training.runs.plots import metrics_plot
 from stoneworks.training.runs.run import TrainingStatus, train_run
 from stoneworks.training.runs.run_folder import read_metrics
@@ -37,37 +35,17 @@ from tiny_runs import assert_equal_tensors, ppo, stopped
 NO_OPPONENTS = {"latest": 0, "past": 0, "random": 0, "greedy": 0}
 
 
-# -- Learning ----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_a_short_run_learns_to_beat_random_play(tmp_path: Path) -> None:
-    config = parse_config(
-        {
-            "algorithm": "ppo",
-            "game": "vadus(size=3)",
-            "frames": 16_000,
-            "num_games": 64,
-            "steps_per_update": 16,
-            "minibatch_size": 256,
-            "learning_rate": [[0, 3e-3], [1, 1e-4]],
-            "network": {"channels": 8},
-            "matches": {"frames": 10**6, "opponents": []},
-        },
-        "test",
-    )
+    sizes = {"frames": 16_000, "num_games": 64, "steps_per_update": 16, "minibatch_size": 256}
+    rate = [[0, 3e-3], [1, 1e-4]]
+    config = ppo(game="vadus(size=3)", **sizes, learning_rate=rate, network={"channels": 8}, matches={"opponents": []})
     game = load_game(config.game)
-    result = train_run(config, tmp_path)
-    agent = load_bot(str(result.checkpoint), game, seed=1)
+    agent = load_bot(str(train_run(config, tmp_path).checkpoint), game, seed=1)
     match = play_match(game, agent, load_bot("random", game, seed=2), num_pairs=150, opening_actions=1, seed=3)
-    low, _ = match.interval
-    assert low > 0.65, str(match)
+    assert match.interval[0] > 0.65, str(match)
     # Whichever seat it has, the result that it learned from was its own.
-    for wins, _, losses in match.by_seat:
-        assert wins > losses, str(match)
-
-
-# -- Stopping and going on ----------------------------------------------------------------------------------------------
+    assert all(wins > losses for wins, _, losses in match.by_seat), str(match)
 
 
 def test_a_run_that_was_stopped_and_resumed_ends_as_one_that_was_not(tmp_path: Path) -> None:
@@ -96,8 +74,9 @@ def test_a_run_that_was_stopped_and_resumed_ends_as_one_that_was_not(tmp_path: P
     assert "random" in seen[-1].beside
     rows = read_metrics(tmp_path / "whole" / "metrics.jsonl", "frames")
     assert [row["frames"] for row in rows] == [64, 128, 192, 256, 320, 384]
-    assert any("score/mcts:2" in row for row in rows)
-    assert all(row["frames_per_second"] > 0 for row in rows)
+    panels = TEXTS.sections[0].plots[0].panels
+    without_bot = [{name: value for name, value in row.items() if name != "score/mcts:2"} for row in rows]
+    assert metrics_plot(rows, "frames", panels) != metrics_plot(without_bot, "frames", panels)
 
 
 def make_algorithm(tmp_path: Path, **changes: Any) -> PPO:
@@ -143,19 +122,10 @@ def test_the_model_trains_on_the_device_of_the_configuration(tmp_path: Path, mon
         ppo(device="gpu")
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
-def test_a_device_that_is_missing_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="device must be available on this machine, got 'cuda'"):
-        make_algorithm(tmp_path, device="cuda")
-
-
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_a_run_on_a_gpu_is_resumed_on_the_processor(tmp_path: Path) -> None:
     stopped(ppo(device="cuda"), tmp_path, 2)
     assert train_run(ppo(device="cpu"), tmp_path, resume=True).finished
-
-
-# -- Opponents ----------------------------------------------------------------------------------------------------------
 
 
 def make_pool(**arguments: Any) -> tuple[OpponentPool, BoardNetwork, VectorEnv]:
@@ -178,11 +148,8 @@ def test_past_versions_are_spread_over_the_time_so_far() -> None:
         kept[update] = sorted(
             int(name.split("/")[0].removeprefix("past-")) for name in pool.state() if name.endswith("value.bias")
         )
-    assert kept[1] == [0]
-    assert kept[7] == [0, 2, 4, 6]
-    assert kept[8] == [0, 4, 8]
-    assert kept[15] == [0, 4, 8, 12]
-    assert kept[39] == [0, 16, 32]
+    expected = {1: [0], 7: [0, 2, 4, 6], 8: [0, 4, 8], 15: [0, 4, 8, 12], 39: [0, 16, 32]}
+    assert {update: kept[update] for update in expected} == expected
     for name, tensor in pool.state().items():
         if name.endswith("value.bias"):
             assert f"past-{int(tensor)}/" in name, "a past self has the weights of its time"
@@ -206,7 +173,6 @@ def test_opponents_follow_the_shares(ppo_run: Path) -> None:
     names = env.opponent_names
     assert set(names) == {"latest", *bots}
     assert names.count("mcts:2") > names.count(folder)
-    assert [kind_of_opponent(name) for name in bots] == list(bots)
 
 
 def test_the_latest_version_uses_the_current_weights_and_past_ones_do_not() -> None:
@@ -215,9 +181,8 @@ def test_the_latest_version_uses_the_current_weights_and_past_ones_do_not() -> N
     past = {name: tensor.clone() for name, tensor in pool.state().items()}
     env.reset(seed=1)
     with torch.no_grad():
-        network.cell_policy.weight.zero_()
-        network.cell_policy.bias.zero_()
-        network.global_policy.weight.zero_()
+        for weights in (*network.cell_policy.parameters(), *network.global_policy.parameters()):
+            weights.zero_()
         network.global_policy.bias.fill_(50)
     assert_equal_tensors(pool.state(), past)
     generator = np.random.default_rng(0)
@@ -248,9 +213,6 @@ def test_a_past_version_that_is_still_playing_is_not_dropped() -> None:
     assert "past-1/value.bias" not in pool.state()
 
 
-# -- Other bots as opponents, other checkpoints as a start --------------------------------------------------------------
-
-
 def test_bots_that_cannot_be_opponents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("latest", "past-3", "random", "greedy"):
         with pytest.raises(ConfigError, match=rf"opponents\.bots: .*'{name}'"):
@@ -264,18 +226,6 @@ def test_bots_that_cannot_be_opponents(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(MCTSBot, "one_game_at_a_time", True)
     with pytest.raises(ConfigError, match="many games at once, got 'mcts:2'"):
         make_pool(bots={"mcts:2": 1.0})
-
-
-def test_the_report_plots_the_score_against_every_kind_of_opponent() -> None:
-    panels = TEXTS.sections[0].plots[0].panels
-    rows = [{"frames": frames, "score/latest": 0.5} for frames in (64, 128)]
-    with_bot = [{**row, "score/mcts:2": 0.3} for row in rows]
-    assert metrics_plot(rows, "frames", panels) != metrics_plot(with_bot, "frames", panels)
-    many = [{**row, **{f"score/{number}": 0.1 for number in range(20)}} for row in rows]
-    assert metrics_plot(many, "frames", panels).startswith(b"\x89PNG")
-
-
-# -- Features of the game -----------------------------------------------------------------------------------------------
 
 
 def test_training_games_show_the_inputs_of_a_network_with_features() -> None:
@@ -300,11 +250,3 @@ def test_training_games_show_the_inputs_of_a_network_with_features() -> None:
             assert (final[:num_planes] == plain_info["final_obs"][row]).all()
             assert np.isfinite(final[num_planes:]).all()
             ended += 1
-
-
-def test_a_run_starts_from_a_shipped_agent(tmp_path: Path) -> None:
-    network = load_checkpoint(find("vadus")).network
-    config = ppo(frames=64, init_from="vadus", network=network.architecture.config)
-    begun = load_training_state(train_run(config, tmp_path).checkpoint)
-    for name, tensor in network.state_dict().items():
-        assert torch.equal(begun[f"opponents/past-0/{name}"], tensor), name

@@ -11,12 +11,7 @@ import counting
 from stoneworks.models.architecture import ResidualConfig
 from stoneworks.registry import RegistrationError
 from stoneworks.training.alphazero.config import AlphaZeroConfig, MatchesConfig
-from stoneworks.training.runs.algorithms import (
-    ALGORITHMS,
-    ConfigError,
-    algorithm_names,
-    register_algorithm,
-)
+from stoneworks.training.runs.algorithms import ConfigError, register_algorithm
 from stoneworks.training.runs.config_files import config_names, dump_config, load_config, parse_config, read_yaml
 
 
@@ -43,20 +38,16 @@ def test_a_file_is_read_and_the_rest_has_defaults(file: Path) -> None:
         parse_config({"algorithm": "ppo", "game": "vadus", "frames": "x"}, "here")
 
 
-def test_overrides_reach_into_parts(file: Path) -> None:
+def test_overrides_reach_into_parts(file: Path, tmp_path: Path) -> None:
     overrides = ["network.blocks=3", "frames=5", "learning_rate=2e-4", "matches.opponents=[greedy]", "discount=1"]
     config = load_config(str(file), overrides)
-    assert (config.network.channels, config.network.blocks) == (8, 3)
-    assert config.frames == 5
-    assert config.learning_rate == 0.0002
-    assert config.matches.opponents == ("greedy",)
+    assert (config.network.channels, config.network.blocks, config.frames) == (8, 3, 5)
+    assert (config.learning_rate, config.matches.opponents) == (0.0002, ("greedy",))
     assert isinstance(config.discount, float)
-
-
-def test_a_written_configuration_is_read_unchanged(file: Path, tmp_path: Path) -> None:
-    config = load_config(str(file), ["opponents.past=0.25", "matches.opponents=[]"])
     (tmp_path / "again.yaml").write_text(dump_config(config))
     assert load_config(str(tmp_path / "again.yaml")) == config
+    network = load_config(str(file), ["network={kind: win_draw_loss_network, blocks: 2}"]).network
+    assert network == ResidualConfig(kind="win_draw_loss_network", channels=32, blocks=2), "defaults of its kind"
 
 
 @pytest.mark.parametrize(
@@ -66,21 +57,14 @@ def test_a_written_configuration_is_read_unchanged(file: Path, tmp_path: Path) -
         ("network.chanels=8", "network: unknown key chanels; valid keys: kind, channels, blocks"),
         ("network.channels=0", "network: channels must be >= 1, got 0"),
         ("network.channels=1_000_000", "network: channels must be .* 1000000"),
-        ("network.blocks=1_000", "network: blocks must be .* 1000"),
-        ("network.channels=8.0", "network: channels must be .*8.0"),
         ("network.channels=true", "network: channels must be .*True"),
-        ("network.channels=many", "network: channels must be .*'many'"),
         ("network.kind=transformer", "network: kind must be one of .*scalar_value_network.*'transformer'"),
         ("network.kind=[scalar_value_network]", "network: kind must be one of"),
         ("network=8", "network must be a valid dictionary .*, got 8"),
         ("frames.x=8", "frames is 1000"),
         ("game=vadus(size=1)", "game: .*size"),
-        ("game=5", "game must be a valid string, got 5"),
         ("algorithm=dqn", "algorithm must be one of alphazero, ppo, got 'dqn'"),
         ("algorithm=[ppo]", r"algorithm must be one of alphazero, ppo, got \['ppo'\]"),
-        ("algorithm={}", "algorithm must be one of alphazero, ppo, got {}"),
-        ("algorithm=null", "algorithm must be one of alphazero, ppo, got None"),
-        ("learning_rate=0", "learning_rate must be > 0, got 0"),
         ("learning_rate=.inf", "learning_rate must be a finite number, got inf"),
         ("learning_rate='1e-3'", "learning_rate must be a valid number, got '1e-3'"),
         ("learning_rate=1" + 400 * "0", "learning_rate must be a valid number"),
@@ -92,14 +76,10 @@ def test_a_written_configuration_is_read_unchanged(file: Path, tmp_path: Path) -
         ("frames=0x1" + 5000 * "0", "frames must be .*very large int"),
         ("frames=1" + 30 * "0", "frames must be < 9.2.*, got 1000"),
         ("discount=1.1", "discount must be <= 1, got 1.1"),
-        ("gae_lambda=-0.1", "gae_lambda must be >= 0, got -0.1"),
-        ("matches.opponents=random", "matches.opponents must be a valid tuple, got 'random'"),
-        ("matches.opponents=[1]", "matches.opponents.0 must be a valid string, got 1"),
         ("opponents={latest: 0, past: 0, random: 0, greedy: 0}", "shares .* must have a sum > 0"),
         ("minibatch_size=511", "minibatch_size .*8192.*511"),
         ("network={channels: 8, channels: 9}", "duplicate key 'channels'"),
         ("network={channels: ", "override 'network={channels: ' is not valid YAML"),
-        ("frames", "key=value, .*'frames'"),
         ("=5", "key=value, .*'=5'"),
     ],
 )
@@ -133,15 +113,10 @@ def test_defaults_of_the_game_fill_what_is_not_given() -> None:
     ("text", "message"),
     [
         ("", "must be a mapping, got NoneType"),
-        ("- 1", "must be a mapping, got list"),
         ("game: [", "is not valid YAML"),
         ("game: vadus\ngame: laido\nframes: 10", "duplicate key 'game'"),
         ("frames: 10", "the key algorithm is missing; it must be one of alphazero, ppo"),
         ("algorithm: ppo\nframes: 10", "the key game is missing"),
-        (
-            "algorithm: alphazero\ngame: vadus\npositions: 9\nnetwork: {kind: scalar_value_network}",
-            "network.kind must be one of",
-        ),
         ("game: !!python/object/apply:os.getcwd []\nframes: 10", "is not valid YAML"),
         ("game: !!bool x", "is not valid YAML"),
         ("game: !!timestamp x", "is not valid YAML"),
@@ -156,13 +131,12 @@ def test_defaults_of_the_game_fill_what_is_not_given() -> None:
             "at most 100,000 values",
         ),
         ("a:\n  <<: &a {b: 1}\n\x00", "is not valid YAML"),
-        ("algorithm: ppo\ngame: vadus\nframes: 10\nspeed: 3\n", r"run\.yaml: unknown key speed"),
         (b"\xff\xfe\xfd", "not UTF-8 text"),
     ],
 )
 def test_a_file_that_is_not_a_configuration_is_rejected(file: Path, text: str | bytes, message: str) -> None:
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match=rf"run\.yaml.*{message}"):
         load_config(str(file))
     with pytest.raises(ConfigError, match=r"unknown configuration 'chess'; .*vadus-5-ppo"):
         load_config("chess")
@@ -173,26 +147,6 @@ def test_a_file_with_very_many_keys_is_read_in_linear_time() -> None:
     text = "algorithm: ppo\ngame: vadus\nframes: 9\n" + "".join(f"k{number}: 1\n" for number in range(8_000))
     with pytest.raises(ConfigError, match="unknown key k0"):
         parse_config(read_yaml(text, "here"), "here")
-
-
-def test_a_network_of_another_kind_has_the_defaults_of_its_kind(file: Path) -> None:
-    config = load_config(str(file), ["network={kind: win_draw_loss_network, blocks: 2}"])
-    assert config.network == ResidualConfig(kind="win_draw_loss_network", channels=32, blocks=2)
-
-
-# -- The registry of algorithms ----------------------------------------------------------------------------------------
-
-
-def test_an_algorithm_of_another_package_is_configured_by_name(file: Path) -> None:
-    counting.register()
-    assert "counting" in algorithm_names()
-    file.write_text("algorithm: counting\ngame: vadus(size=2)\nsteps: 3\n")
-    assert load_config(str(file)) == counting.CountingConfig(game="vadus(size=2)", steps=3)
-    with pytest.raises(ConfigError, match="steps must be >= 1, got 0"):
-        load_config(str(file), ["steps=0"])
-    assert ALGORITHMS["counting"].load("algorithm") is counting.Counting
-    assert ALGORITHMS["counting"].unit == "steps"
-    assert ALGORITHMS["counting"].report_texts().title == "counting"
 
 
 def test_an_algorithm_that_is_registered_wrong_is_refused() -> None:

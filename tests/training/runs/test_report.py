@@ -1,11 +1,14 @@
-"""The report of a run: it says what the run's files say, whole, early and late."""
+"""What is read from the folder of a run: the report says it, early and late, and damaged files are refused or left out."""
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import struct
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,14 +22,18 @@ from stoneworks.models.checkpoint import CheckpointError, save_checkpoint
 from stoneworks.models.network import Architecture, make_network
 from stoneworks.text import duration, percent
 from stoneworks.training.runs import report as reports
+from stoneworks.training.runs.algorithms import ConfigError
+from stoneworks.training.runs.config_files import parse_config
 from stoneworks.training.runs.report import write_report
-from stoneworks.training.runs.run_folder import read_run
-from tiny_runs import change_checkpoint
+from stoneworks.training.runs.run import train_run
+from stoneworks.training.runs.run_folder import check_training, read_metrics, read_run
+from tiny_runs import change_checkpoint, saved
+from tools.shipping import ship
 
 
-def test_the_report_shows_scores_losses_games_and_policies(alphazero_run: Path) -> None:
-    report = write_report(alphazero_run)
-    assert report == alphazero_run / "report.md"
+def test_the_report_shows_scores_losses_games_and_policies(alphazero_run: Path, run_command: Run) -> None:
+    report = alphazero_run / "report.md"
+    assert run_command("report", str(alphazero_run))[:2] == (0, f"the report is {report}\n")
     text = report.read_text()
     training = read_run(alphazero_run).training
     assert f"| positions | {training['positions']:,} of 60 |" in text
@@ -84,13 +91,10 @@ def test_a_game_with_several_kinds_of_actions_labels_their_sum(name: str, alphaz
 
 def test_a_run_of_ppo_has_a_report_too(ppo_run: Path) -> None:
     text = write_report(ppo_run).read_text()
-    assert "by PPO" in text
-    assert "| frames | 256 of 256 |" in text
-    assert "| updates | 4 |" in text
     for heading in ("Scores", "Training games", "Losses", "Speed", "Games", "What the network would play"):
         assert f"## {heading}\n" in text
-    assert "After 256 frames" in text
-    assert "Expected: result " in text
+    for part in ("by PPO", "| frames | 256 of 256 |", "| updates | 4 |", "After 256 frames", "Expected: result "):
+        assert part in text
     assert len(re.findall(r"^\w+ \(Black\) against", text, re.MULTILINE)) == 2
     pictures = {Path(picture).name for picture in re.findall(r"\]\((report/[\w-]+\.png)\)", text)}
     assert pictures == {path.name for path in (ppo_run / "report").iterdir()}
@@ -106,12 +110,96 @@ def test_a_run_of_an_unknown_algorithm_is_rejected(alphazero_run: Path, tmp_path
             write_report(alphazero_run)
 
 
-def test_report_is_a_command(alphazero_run: Path, run_command: Run) -> None:
-    assert run_command("report", str(alphazero_run))[:2] == (0, f"the report is {alphazero_run / 'report.md'}\n")
+def test_durations_are_said_in_words() -> None:
+    words = {45.4: "45 s", 60: "1 min", 3599.9: "1 h 0 min", 12000: "3 h 20 min"}
+    assert {seconds: duration(seconds) for seconds in words} == words
+
+
+Change = Callable[[dict[str, Any]], object]
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"), [(45.4, "45 s"), (60, "1 min"), (3599.9, "1 h 0 min"), (12000, "3 h 20 min")]
+    "change",
+    [
+        lambda training: training.pop("positions"),
+        lambda training: training.update(positions=-1),
+        lambda training: training.update(positions=10**99),
+        lambda training: training.update(positions=True),
+        lambda training: training.update(seconds=None),
+        lambda training: training["config"].update(positions=[60]),
+        lambda training: training["hardware"].pop("cores"),
+        lambda training: training["match_results"].append({}),
+        lambda training: training["match_results"][0].update(interval=[0.1]),
+    ],
 )
-def test_durations_are_said_in_words(seconds: float, words: str) -> None:
-    assert duration(seconds) == words
+def test_training_information_of_another_shape_is_refused(finished_run: Path, change: Change) -> None:
+    training = saved(finished_run)
+    check_training(training, "positions", "there")
+    change(training)
+    with pytest.raises(CheckpointError, match="there: training"):
+        check_training(training, "positions", "there")
+
+
+def test_a_damaged_run_is_neither_reported_nor_shipped_nor_trained(alphazero_run: Path, tmp_path: Path) -> None:
+    config = parse_config(saved(alphazero_run)["config"], "test")
+    change_checkpoint(alphazero_run, lambda description: description["training"].pop("positions"))
+    for use in (
+        lambda: write_report(alphazero_run),
+        lambda: ship(alphazero_run, "vadus", into=tmp_path / "shipped"),
+        lambda: train_run(config, alphazero_run, resume=True),
+    ):
+        with pytest.raises(CheckpointError, match="checkpoint: training"):
+            use()
+    assert not (tmp_path / "shipped").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda training: training.update(games="many"),
+        lambda training: training.update(iterations=None),
+        lambda training: training.pop("random_state"),
+        lambda training: training["random_state"]["state"].update(state=-1),
+        lambda training: training["config"].update(network={"kind": []}),
+        lambda training: training["config"].update(search="gumbel"),
+        lambda training: training["config"]["search"].update(discount=0),
+        lambda training: training["config"]["play"].update(guide="greedy"),
+        lambda training: training.update(positions=61),
+    ],
+)
+def test_a_run_is_not_resumed_from_another_state(alphazero_run: Path, change: Change) -> None:
+    config = parse_config(saved(alphazero_run)["config"], "test")
+    before = sorted((alphazero_run / "positions").iterdir())
+    change_checkpoint(alphazero_run, lambda description: change(description["training"]))
+    with pytest.raises((CheckpointError, ConfigError), match="checkpoint"):
+        train_run(config, alphazero_run, resume=True)
+    assert sorted((alphazero_run / "positions").iterdir()) == before
+
+
+BAD_LINES = (
+    *(b"[" * 100_000, b'{"positions": ' + b"9" * 10_000 + b"}", b"\xff\xfe", b"null", b'{"pos'),
+    *(b'{"positions": "31"}', b'{"positions": [31]}', b'{"positions": 31, "positions": 32}'),
+)
+
+
+def test_invalid_lines_of_metrics_are_skipped(alphazero_run: Path) -> None:
+    file = alphazero_run / "metrics.jsonl"
+    rows = read_metrics(file, "positions")
+    lines = file.read_bytes().splitlines()
+    last = json.loads(lines[-1])
+    odd = {**last, "positions": last["positions"] + 1, "policy": float("nan"), "value": "x"}
+    file.write_bytes(b"\n".join([lines[0], *BAD_LINES, *lines[1:], json.dumps(odd).encode()]) + b"\n")
+    *others, latest = read_metrics(file, "positions")
+    assert others == rows
+    assert "value" not in latest
+    write_report(alphazero_run)
+    lines = file.read_bytes().splitlines()
+    file.write_bytes(b"\n".join(line.replace(b"games_per_second", b"renamed") for line in lines))
+    with pytest.raises(CheckpointError, match=r"metrics\.jsonl: the key 'games_per_second' is missing"):
+        write_report(alphazero_run)
+
+
+def test_games_of_another_game_are_not_shown_as_those_of_the_run(alphazero_run: Path) -> None:
+    for file in (alphazero_run / "matches").glob("*.jsonl"):
+        file.write_text(file.read_text(encoding="utf-8").replace("vadus(size=2)", "vadus(size=3)"), encoding="utf-8")
+    assert "## Games\n" not in write_report(alphazero_run).read_text(encoding="utf-8")
