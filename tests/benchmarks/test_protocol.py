@@ -20,6 +20,7 @@ from benchmarks import check, protocol, run
 from benchmarks.learners import LEARNERS, load_learner, ours, reinforce, sb3
 from benchmarks.protocol import TASKS, Games, Result, ResultError, Task, check_result, read_results
 from benchmarks.summary import interquartile_mean, performance_profile, stratified
+from benchmarks.timed_training import STATE_FILE, TimedTraining, TrainingState
 from damage import damage
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation import ArenaSettings, Ladder, load_ladder, play_arena, round_robin
@@ -116,19 +117,19 @@ class _Killed(BaseException):
     """Stands for the end of a process."""
 
 
-@pytest.mark.parametrize("where", ["_next_state", "_rate"])
+@pytest.mark.parametrize(("interrupted_class", "where"), [(TimedTraining, "advance"), (run.BenchmarkRun, "_rate")])
 def test_an_interrupted_run_continues_at_its_last_point(
-    where: str, tiny: str, small: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    interrupted_class: type, where: str, tiny: str, small: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original, calls = getattr(run.BenchmarkRun, where), []
+    original, calls = getattr(interrupted_class, where), []
 
-    def interrupted(self: run.BenchmarkRun, *arguments: Any) -> Any:
+    def interrupted(self: Any, *arguments: Any) -> Any:
         calls.append(arguments)
         if len(calls) == 3:
             raise _Killed
         return original(self, *arguments)
 
-    monkeypatch.setattr(run.BenchmarkRun, where, interrupted)
+    monkeypatch.setattr(interrupted_class, where, interrupted)
     with pytest.raises(_Killed):
         begin("ppo", tiny, tmp_path).train(tmp_path / "work")
     file = tmp_path / "tiny-ppo-0-0.5.json"
@@ -148,7 +149,7 @@ def test_a_run_killed_saving_restarts(mine: str, tiny: str, tmp_path: Path, monk
     monkeypatch.setattr(killed._learner_class, "save", lambda self: (_ for _ in ()).throw(_Killed))
     with pytest.raises(_Killed):
         killed.train(tmp_path / "work")
-    state = run.State.from_file(tmp_path / "work" / "training" / run.STATE_FILE)
+    state = TrainingState.from_file(tmp_path / "work" / "training" / STATE_FILE)
     assert (state.saved, state.points) == (False, 1)
     one = begin(mine, tiny, tmp_path)
     one.train(tmp_path / "work")

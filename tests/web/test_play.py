@@ -180,3 +180,17 @@ def test_a_database_of_a_later_version_and_another_file_are_refused(tmp_path: Pa
     with pytest.raises(ValueError, match="not a database"):
         Store(other.parent, 10, 10)
     assert other.read_bytes() == b"something else" * 1000
+
+
+def test_a_game_with_a_damaged_tree_is_an_error_that_names_it(
+    start: Start, shared_server: Any, client: httpx.Client
+) -> None:
+    play = start("vadus(size=3)", [None, None])
+    play.act("c1")
+    play.act("d1")
+    with sqlite3.connect(shared_server.data / "games.sqlite3") as database:
+        database.execute("UPDATE nodes SET parent = 7 WHERE game = ? AND node = 2", (play.view["id"],))
+    database.close()
+    answer = client.get(play.path)
+    assert answer.status_code == 500
+    assert "damaged: node 2 has no parent before it" in answer.text
