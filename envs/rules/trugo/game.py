@@ -498,14 +498,15 @@ class Trugo(TrugoTexts):
             meeting = np.all([np.roll(has_tile, -sign * step, axis=1) for step in board["meeting_steps"]], axis=0)
             yield "contents", ((codes[kind] != NO_JUNCTION) != meeting).any(axis=1)
         num_tiles = has_tile.sum(axis=1)
-        yield "pool", records["pool"] + num_tiles > board["num_tiles"]
+        total, is_waxing = records["pool"] + num_tiles, records["pool"] > 0
+        yield "pool", np.where(is_waxing, total != board["num_tiles"], total > board["num_tiles"])  # R3
         for color in range(2):
             pieces = (codes >= SINGLE) & (codes & 1 == color)
             pinned = (codes >= DOUBLE) & (codes >> 1 & 1 == color)
             yield "num_pieces", records["num_pieces"][:, color] != (pieces.sum(axis=(0, 2)) + pinned.sum(axis=(0, 2)))
         # Every tile was placed, and every missing tile removed, in a turn of its own.
         placed = board["num_tiles"] - records["pool"]
-        tile_turns = np.where(records["pool"] > 0, placed, 2 * board["num_tiles"] - num_tiles)
+        tile_turns = np.where(is_waxing, placed, 2 * board["num_tiles"] - num_tiles)
         goes_on_too_long = (records["turns"] == board["max_turns"]) & (records["ending"] == 0)
         yield "turns", (records["turns"] < tile_turns) | goes_on_too_long
         code = codes[picked & 1, np.arange(len(records)), picked >> 1]

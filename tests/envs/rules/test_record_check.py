@@ -124,6 +124,15 @@ def test_a_field_is_refused_just_beyond_its_range(game_string: str, field: str, 
         game.check_records(record)
 
 
+def test_trugo_lacks_no_tile_while_some_are_in_the_pool() -> None:
+    game = load_game("trugo(max_turns=40,radius=2,tiles=7)")
+    record = next(state.record for state in random_game(game, 1) if state.record["pool"] == 3).reshape(1).copy()
+    game.check_records(record)
+    record["pool"] = 2
+    with pytest.raises(RecordError, match="field pool = 2"):
+        game.check_records(record)
+
+
 def test_trugo_has_a_turn_for_each_tile_that_was_placed_or_removed() -> None:
     game = load_game("trugo(max_turns=40,radius=2,tiles=7)")
     records = [state.record.reshape(1) for state in random_game(game, 1) if not state.is_terminal()]
