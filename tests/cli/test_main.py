@@ -36,10 +36,7 @@ def test_games_lists_every_game_with_its_options(run_command: Run) -> None:
     assert all(text in out for name in game_names() for text in (name, *load_game(name).options))
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["games", "play", "match", "train", "report", "arena", "rate", "ladder", "ladder show", "ladder make"],
-)
+@pytest.mark.parametrize("command", ["games", "play", "match", "train", "report", "rate", "ladder show", "ladder make"])
 def test_every_command_has_a_help_text(run_command: Run, command: str) -> None:
     *parents, name = command.split()
     code, out, err = run_command(*parents, name, "--help")
@@ -88,7 +85,6 @@ ARENA = ["arena", *MATCH[1:]]
         ([*MATCH, "--pairs", "0"], "'--pairs'"),
         ([*MATCH, "--seed", "-1"], "got '-1'"),
         ([*MATCH, "--save", "/no/such/folder/x"], "save must be a file in an existing folder, got '/no/such/folder/x'"),
-        ([*MATCH, "--save", "."], "save must be a file"),
         (["play", "vadus", "--option", "size"], r"got 'size'"),
         (["play", "vadus", "--option", "size=big"], "got 'size=big'"),
         (["play", "vadus", "--option", "size=3", "--size", "4"], "each name once, got 'size=3', 'size=4'"),
@@ -117,10 +113,10 @@ ARENA = ["arena", *MATCH[1:]]
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2_and_writes_nothing(
-    run_command: Run, arguments: list[str], complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run_command: Run, arguments: list[str], complaint: str, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    code, out, err = run_command(*arguments)
+    with contextlib.chdir(tmp_path):
+        code, out, err = run_command(*arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.startswith("stoneworks: ")
     assert complaint in err
@@ -164,11 +160,11 @@ def test_levels_of_opponents_are_spread_by_rating(run_command: Run) -> None:
     assert "beginner: random (rating 0 ± 0)\n" in out
 
 
-@pytest.mark.parametrize("typed", ["", "b2\n", "quit\n", "b2\nquit\n"])
-def test_quit_and_the_end_of_input_end_the_game(run_command: Run, typed: str) -> None:
-    code, out, err = run_command("play", "vadus(size=3)", "--opponent", "random", typed=typed)
-    assert (code, err) == (0, "")
-    assert out.endswith("The game is unfinished.\n")
+def test_quit_and_the_end_of_input_end_the_game(run_command: Run) -> None:
+    for typed in ("", "b2\n", "quit\n", "b2\nquit\n"):
+        code, out, err = run_command("play", "vadus(size=3)", "--opponent", "random", typed=typed)
+        assert (code, err) == (0, "")
+        assert out.endswith("The game is unfinished.\n")
 
 
 def play_typed(typed: str) -> tuple[TerminalGame, str]:
@@ -250,9 +246,9 @@ def test_an_interruption_is_exit_code_130() -> None:
 
 
 def test_an_ascii_terminal_shows_the_table_of_an_arena(tmp_path: Path) -> None:
-    options = ["--game", "vadus(size=2)", "--pairs", "2", "--workers", "1", "--folder", str(tmp_path / "arena")]
+    command = [*COMMAND, *ARENA, "--pairs", "2", "--workers", "1", "--folder", str(tmp_path / "arena")]
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
-    assert b"greedy" in subprocess.check_output([*COMMAND, "arena", "random", "greedy", *options], env=environment)
+    assert b"greedy" in subprocess.check_output(command, env=environment)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell that closes standard input and sets limits")
@@ -322,16 +318,9 @@ print(json.dumps(results))
 
 
 def test_commands_without_the_extra_report_it_without_a_traceback_and_others_work(tmp_path: Path) -> None:
-    need_it = [
-        ["train", "vadus-5"],
-        ["train", "vadus-5-ppo"],
-        ["match", "vadus", "random", "--game", "vadus(size=2)"],
-        ["match", "vadus@4", "random", "--game", "vadus(size=2)"],
-        ["report", "."],
-        ["arena", "random", "greedy", "--game", "vadus(size=2)", "--picture", "a.png"],
-    ]
-    classical = ["match", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "1"]
-    printed = run_python(WITHOUT, json.dumps([*need_it, classical]), cwd=tmp_path)
+    need_it = [["train", "vadus-5"], ["train", "vadus-5-ppo"], ["report", "."], [*ARENA, "--picture", "a.png"]]
+    need_it += [["match", name, *MATCH[2:]] for name in ("vadus", "vadus@4")]
+    printed = run_python(WITHOUT, json.dumps([*need_it, [*MATCH, "--pairs", "1"]]), cwd=tmp_path)
     assert not any(tmp_path.iterdir()), "what is missing is found before anything is played"
     *refused, played = json.loads(next(line for line in printed.splitlines() if line.startswith("[[")))
     for arguments, (code, errors) in zip(need_it, refused, strict=True):

@@ -61,6 +61,14 @@ def test_a_description_that_does_not_fit_is_refused(folder: Path, path: str, val
         load_checkpoint(folder, GAME)
 
 
+def test_a_network_of_other_features_is_refused(tmp_path: Path) -> None:
+    folder = save_network(tmp_path / "agent", "vadus(size=3)", random_network("vadus(size=3)", features=True))
+    assert load_checkpoint(folder).network.features
+    change(folder, "feature_planes/0", "own_legs")
+    with pytest.raises(CheckpointError, match="feature_planes"):
+        load_checkpoint(folder)
+
+
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
@@ -99,9 +107,7 @@ WEIGHTS = {name: torch.empty(tensor.shape).copy_(tensor) for name, tensor in som
         ({"extra": torch.zeros(1)}, r"extra must be none by its architecture, got float32\[1\]"),
     ],
 )
-def test_weights_of_another_kind_are_refused(
-    folder: Path, weights: dict[str, torch.Tensor] | None, message: str
-) -> None:
+def test_weights_of_another_kind_are_refused(folder: Path, weights: Any, message: str) -> None:
     content = b"PK\x03\x04" if weights is None else save(WEIGHTS | weights)
     (folder / "model.safetensors").write_bytes(content)
     change(folder, "files/model.safetensors/sha256", hashlib.sha256(content).hexdigest())
@@ -138,9 +144,7 @@ def test_saving_replaces_a_checkpoint_whole(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("training", "message"), [({"x": object()}, "JSON"), ({"x": float("nan")}, "JSON"), ({}, "the disk failed")]
 )
-def test_a_failed_save_leaves_everything_as_it_was(
-    folder: Path, training: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_save_changes_nothing(folder: Path, training: Any, message: str, monkeypatch: Any) -> None:
     rename = Path.rename
 
     def fail(self: Path, target: Path) -> Path:

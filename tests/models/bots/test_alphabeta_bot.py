@@ -181,9 +181,7 @@ def test_the_hash_mixes_words_of_eight_bytes_in_their_order(size: int) -> None:
         (AT_MOST, 4.0, 9.0, False),
     ],
 )
-def test_a_stored_bound_decides_a_value_only_outside_of_the_window(
-    bound: int, alpha: float, beta: float, decides: bool
-) -> None:
+def test_a_stored_bound_decides_outside_of_the_window(bound: int, alpha: float, beta: float, decides: bool) -> None:
     entry: Any = np.array([(1, 5.0, NO_ACTION, 2, bound)], TABLE_ENTRY)[0]
     assert look_up(entry, 2, alpha, beta, 0) == (decides, 5.0)
     assert look_up(entry, 1, alpha, beta, 0) == (False, 0.0)

@@ -20,6 +20,7 @@ from game_play import random_states
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.models.checkpoint import CheckpointError
+from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.training.alphazero.positions import NUM_POLICY_ENTRIES, BatchMaker, make_positions, position_dtype
 from stoneworks.training.alphazero.replay_buffer import ReplayBuffer, ReplayBuffers
 from stoneworks.training.alphazero.self_play import PlayedGame
@@ -111,6 +112,18 @@ def test_symmetries_are_drawn_for_each_position() -> None:
     assert len(seen) > 1
 
 
+def test_batches_show_features_in_every_orientation() -> None:
+    game = load_game("taugo(size=5)")
+    states = random_states(game, 8, 0)
+    positions, inputs = positions_of(game, states, random_policies(states)), NetworkInputs(game, True)
+    planes = inputs.of_records(positions["state"].copy())[0][0].ravel()
+    images = {planes[np.argsort(image)].tobytes() for image in inputs.symmetry_images}
+    maker = BatchMaker(game, features=True)
+    seen = {maker.make(positions, np.random.default_rng(seed)).observations[0].numpy().tobytes() for seed in range(40)}
+    assert len(seen) > 1
+    assert seen <= images
+
+
 def three_positions(value: Any) -> tuple[Game, npt.NDArray[np.void]]:
     """A win, a draw and a loss, with values of a search."""
     game = load_game("vadus(size=2)")
@@ -169,7 +182,7 @@ def opened(folder: Path, num_added: int = 0, capacity: int = 10, check: Any = No
     return ReplayBuffer(folder, DTYPE, capacity * DTYPE.itemsize, num_added, check)
 
 
-def test_the_bound_in_bytes_is_the_number_of_positions_kept(tmp_path: Path) -> None:
+def test_the_bound_in_bytes_is_the_number_of_positions_kept_and_draws_are_uniform(tmp_path: Path) -> None:
     buffer = ReplayBuffer(tmp_path / "buffer", DTYPE, 10 * DTYPE.itemsize + 31)
     assert buffer.capacity == 10
     for first in range(0, 40, 4):
@@ -177,17 +190,13 @@ def test_the_bound_in_bytes_is_the_number_of_positions_kept(tmp_path: Path) -> N
         assert len(buffer) == min(10, first + 4)
         assert kept(buffer) == list(range(max(0, first - 6), first + 4))
     assert buffer.num_added == 40
+    for window in (1, 3, 10, 50):
+        assert kept(buffer, window) == list(range(40 - min(window, 10), 40))
+    counts = np.bincount(buffer.sample(20_000, 10, np.random.default_rng(1))["number"] - 30)
+    assert abs(counts - 2000).max() < 200
     smallest = ReplayBuffer(tmp_path / "smallest", DTYPE, 1)
     smallest.add(numbered(0, 3))
     assert (len(smallest), kept(smallest)) == (1, [2])
-
-
-def test_draws_are_uniform_among_the_newest(tmp_path: Path) -> None:
-    buffer = filled(tmp_path, 8, 8)
-    for window in (1, 3, 10, 50):
-        assert kept(buffer, window) == list(range(16 - min(window, 10), 16))
-    counts = np.bincount(buffer.sample(20_000, 10, np.random.default_rng(1))["number"] - 6)
-    assert abs(counts - 2000).max() < 200
 
 
 def test_a_resumed_buffer_drops_positions_after_the_checkpoint(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import counting
 from stoneworks.models.architecture import ResidualConfig
 from stoneworks.registry import RegistrationError
 from stoneworks.training.alphazero.config import AlphaZeroConfig, MatchesConfig
+from stoneworks.training.runs import algorithms
 from stoneworks.training.runs.algorithms import ConfigError, register_algorithm
 from stoneworks.training.runs.config_files import config_names, dump_config, load_config, parse_config, read_yaml
 
@@ -100,6 +101,14 @@ def test_invalid_values_are_named(file: Path, override: str, message: str) -> No
 def test_a_configuration_made_in_python_is_checked(values: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         AlphaZeroConfig(**{"game": "vadus(size=5)", **values})
+
+
+@pytest.mark.parametrize("name", ["vadus-5-ppo", "vadus-5"])
+def test_features_need_a_game_that_has_some(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_config(name, ["network.features=true"]).network.features
+    monkeypatch.setattr(algorithms, "has_features", lambda game: False)
+    with pytest.raises(ConfigError, match="features must be false: vadus"):
+        load_config(name, ["network.features=true"])
 
 
 def test_defaults_of_the_game_fill_what_is_not_given() -> None:
