@@ -62,9 +62,7 @@ def test_a_page_shows_the_facts_of_its_game(page: GamePage, facts_of_games: dict
     assert str(game) in facts
     assert str(game.max_game_length()) in facts
     options = page.table("option", "default", "allowed")
-    assert {option: row[0] for option, row in options.items()} == {
-        option: repr(value) for option, value in game.options.items()
-    }
+    assert {name: row[0] for name, row in options.items()} == {name: repr(game.options[name]) for name in game.options}
     assert all(options[name][1].startswith(option.allowed) for name, option in game.option_types.items())
     assert tuple(page.table("plane", "1 where")) == game.observation_planes
     assert tuple(page.table("reason", "meaning")) == game.reasons
@@ -72,12 +70,8 @@ def test_a_page_shows_the_facts_of_its_game(page: GamePage, facts_of_games: dict
     rulings = [f"{letter}{i + 1}" for i in range(number)]
     assert re.findall(r"^- \*\*(\w+)\.\*\* ", page.text, re.MULTILINE) == rulings
     assert set(rulings) <= rulings_cited(), "a test of the rules names each"
-    pictured = {
-        picture.illustration.ruling.partition("-")[0]
-        for picture in RULING_PICTURES
-        if picture.state().game.name == game.name
-    }
-    assert {*rulings, "turn", "end"} <= pictured
+    pictures = [picture for picture in RULING_PICTURES if picture.state().game.name == game.name]
+    assert {*rulings, "turn", "end"} <= {picture.illustration.ruling.partition("-")[0] for picture in pictures}
 
 
 @functools.cache
@@ -162,19 +156,16 @@ def test_a_script_on_the_page_about_adding_prints_what_the_page_says(name: str, 
     (printed,) = re.findall(
         rf"^\[{name}\.py\]\S+ prints `(.*)`:\n\n```{{\.python}}\n--8<-- \S+/{name}\.py", page, re.MULTILINE
     )
-    done = subprocess.run(
-        [sys.executable, ROOT / "examples" / f"{name}.py"], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert done.stdout == f"{printed}\n", done.stderr
+    command = [sys.executable, ROOT / "examples" / f"{name}.py"]
+    assert subprocess.check_output(command, cwd=tmp_path, text=True) == f"{printed}\n"
 
 
 def test_every_example_of_a_library_is_shown_whole_on_one_page_and_run_by_a_test() -> None:
     pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "libraries").glob("*.md"))
     tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "integrations").glob("test_*.py"))
-    examples = {path.stem for path in (ROOT / "examples").glob("*_*.py")}
-    assert sorted(re.findall(r'^```{.python}\n--8<-- "examples/(\w+)\.py"\n```$', pages, re.MULTILINE)) == sorted(
-        examples
-    )
+    examples = sorted(path.stem for path in (ROOT / "examples").glob("*_*.py"))
+    shown = re.findall(r'^```{.python}\n--8<-- "examples/(\w+)\.py"\n```$', pages, re.MULTILINE)
+    assert sorted(shown) == examples
     assert [name for name in examples if name not in tests] == []
 
 
@@ -211,16 +202,14 @@ def packages_with_public_names() -> list[str]:
 def test_the_api_reference_documents_every_public_name(package: str) -> None:
     """A class or function by the page of the module that defines it, a constant or an environment module by name."""
     module = importlib.import_module(package)
-    missing = []
-    for name in module.__all__:
+
+    def is_documented(name: str) -> bool:
         value = getattr(module, name)
         if inspect.isclass(value) or inspect.isroutine(value):
-            documented = value.__module__ in documented_modules() and value.__doc__
-        else:
-            documented = f"`{name}`" in api_pages()
-        if not documented:
-            missing.append(name)
-    assert missing == []
+            return value.__module__ in documented_modules() and bool(value.__doc__)
+        return f"`{name}`" in api_pages()
+
+    assert [name for name in module.__all__ if not is_documented(name)] == []
 
 
 def test_the_changelog_and_the_citation_name_the_version_of_the_package() -> None:
@@ -231,13 +220,10 @@ def test_the_changelog_and_the_citation_name_the_version_of_the_package() -> Non
     assert f"\nversion: {version}\ndate-released: {released[0][1]}\n" in citation
 
 
-def test_every_module_of_the_api_reference_exists_and_every_integration_is_there() -> None:
+def test_what_the_api_reference_and_the_script_of_pictures_name_exists_and_nothing_is_missing() -> None:
     assert [name for name in documented_modules() if importlib.util.find_spec(name) is None] == []
     integrations = {f"stoneworks.integrations.{path.stem}" for path in (ROOT / "integrations").glob("[a-z]*.py")}
     assert integrations <= documented_modules()
-
-
-def test_every_picture_of_a_ruling_is_drawn_by_the_script() -> None:
     files = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs" / "images" / "rulings").iterdir()}
     assert files == {picture.path for picture in RULING_PICTURES}
 

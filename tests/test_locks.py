@@ -113,14 +113,11 @@ def test_a_pool_ends_all_its_processes_even_if_they_are_busy() -> None:
     assert not any(process.is_alive() for process in processes)
 
 
-def test_a_pool_ends_while_a_process_sends_a_result() -> None:
+def test_a_pool_ends_while_a_process_sends_a_result_and_while_they_wait_for_jobs() -> None:
     with process_pool(2, exit_with_parent) as pool:
         pool.submit(bytes, 300_000_000)
         while not pool._result_queue._reader.poll():
             pass
-
-
-def test_a_pool_whose_processes_wait_for_jobs_ends() -> None:
     for _ in range(3):
         with process_pool(3, exit_with_parent) as pool:
             assert list(pool.map(abs, range(6))) == list(range(6))

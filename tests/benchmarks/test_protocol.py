@@ -50,12 +50,10 @@ def tiny(ladder: Ladder, monkeypatch: pytest.MonkeyPatch) -> str:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small iterations."""
     monkeypatch.setattr(sb3, "MaskablePPO", partial(sb3.MaskablePPO, n_steps=64))
+    games, batch = {"num_games": 8}, {"batch_size": 16}
     for cls, smaller in (
-        (
-            ours.AlphaZeroScratch,
-            {"positions_per_iteration": 50, "self_play": {"num_games": 8}, "learner": {"batch_size": 16}},
-        ),
-        (ours.PPOScratch, {"num_games": 8, "steps_per_update": 16, "minibatch_size": 32}),
+        (ours.AlphaZeroScratch, {"positions_per_iteration": 50, "self_play": games, "learner": batch}),
+        (ours.PPOScratch, {**games, "steps_per_update": 16, "minibatch_size": 32}),
     ):
 
         def settings(self: Any, original: Any = cls.settings, smaller: Any = smaller) -> dict[str, Any]:
@@ -243,7 +241,7 @@ def test_a_bad_file_names_the_field(change: Callable[[dict[str, Any]], object], 
     assert re.search(problem, problem_of(file))
 
 
-def test_a_file_that_is_there_twice_or_cut_off_is_a_problem(tmp_path: Path) -> None:
+def test_a_file_that_is_there_twice_or_cut_off_or_of_another_budget_is_a_problem(tmp_path: Path) -> None:
     made().save(tmp_path / "one.json")
     made().save(tmp_path / "two.json")
     _, problems = read_results(tmp_path)
@@ -251,32 +249,36 @@ def test_a_file_that_is_there_twice_or_cut_off_is_a_problem(tmp_path: Path) -> N
     (tmp_path / "two.json").unlink()
     (tmp_path / "one.json").write_text((tmp_path / "one.json").read_text()[:-100])
     assert "is not valid JSON" in problem_of(tmp_path / "one.json")
+    made(budget=60.0).save(tmp_path / "one.json")
+    assert "budget must be one of 600, 3600, got 60" in problem_of(tmp_path / "one.json")
+    results, problems = read_results(tmp_path, (*protocol.BUDGETS, 60.0))
+    assert (len(results), problems) == (1, [])
+    check_result(results[0], "one", (60.0,))
 
 
-def test_the_ladders_are_those_of_this_version_of_the_protocol() -> None:
+def test_the_ladders_are_those_of_this_version_which_the_page_and_the_citation_name(repository: Path) -> None:
     """A ladder that changes requires a new version (docs/benchmark.md), as long as results of this one are stored."""
+    page, citation = ((repository / name).read_text() for name in ("docs/benchmark.md", "CITATION.cff"))
     for name, task in TASKS.items():
         assert protocol.ladder_hash(load_ladder(task.game)) == task.ladder, name
         task.load_ladder()
+        assert f"| `{name}` | `{task.game}` |\n" in page
     with pytest.raises(ResultError, match=r"the ladder of .* must have the hash 00, got"):
         Task("vadus(size=5)", "00").load_ladder()
-
-
-def test_the_page_and_the_citation_name_the_protocol(repository: Path) -> None:
-    page, citation = ((repository / name).read_text() for name in ("docs/benchmark.md", "CITATION.cff"))
-    for name, task in TASKS.items():
-        assert f"| `{name}` | `{task.game}` |\n" in page
     assert re.findall(r"^\| `([a-z-]+)` \| (?:scratch|open) \|", page, re.MULTILINE) == list(LEARNERS)
     assert f"This page is version {protocol.VERSION} of the protocol." in page
     assert f"Benchmark protocol, version {protocol.VERSION}}}" in page
     assert f'protocol (docs/benchmark.md)"\n    version: "{protocol.VERSION}"\n' in citation
 
 
-def test_the_interquartile_mean_has_published_values() -> None:
+def test_the_interquartile_mean_has_published_values_and_a_profile_is_of_shares_above_thresholds() -> None:
     # Wikipedia, "Interquartile mean", example of a data set divisible by four; then the test of rliable, metrics_test.py.
     assert interquartile_mean([5, 8, 4, 38, 8, 6, 9, 7, 7, 3, 1, 6]) == 6.5
     assert interquartile_mean([[1, 2], [2, 2], [1, 1], [2, 1]]) == 1.5
     assert interquartile_mean([[1, 1], [2, 2], [3, 3]]) == 2
+    profile = performance_profile([[0.2, 0.6], [0.6, 0.9]], np.array([0.0, 0.5, 0.6, 1.0]))
+    assert [one.value for one in profile] == [1, 0.75, 0.25, 0]
+    assert (profile[1].low, profile[1].high) == (0.5, 1)
 
 
 def test_the_interval_is_that_of_all_resamples_within_tasks() -> None:
@@ -292,13 +294,6 @@ def test_the_interval_is_that_of_all_resamples_within_tasks() -> None:
     alone = stratified([[7.0]])
     assert alone.value == 7
     assert np.isnan(alone.low)
-
-
-def test_the_profile_is_the_share_of_runs_above_each_threshold() -> None:
-    profile = performance_profile([[0.2, 0.6], [0.6, 0.9]], np.array([0.0, 0.5, 0.6, 1.0]))
-    assert [one.value for one in profile] == [1, 0.75, 0.25, 0]
-    assert profile[1].low == 0.5
-    assert profile[1].high == 1
 
 
 def test_tables_and_figures_are_made_from_all_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -325,11 +320,3 @@ def test_tables_and_figures_are_made_from_all_files(tmp_path: Path, capsys: pyte
     damage(results / "mine.json", lambda values: values.update(protocol="0"))
     assert check.main(results) == 1
     assert "mine.json: protocol must be '1', got '0'" in capsys.readouterr().out
-
-
-def test_a_result_of_another_budget_is_summarized_only_if_asked_for(tmp_path: Path) -> None:
-    made(budget=60.0).save(tmp_path / "one.json")
-    assert "budget must be one of 600, 3600, got 60" in problem_of(tmp_path / "one.json")
-    results, problems = read_results(tmp_path, (*protocol.BUDGETS, 60.0))
-    assert (len(results), problems) == (1, [])
-    check_result(results[0], "one", (60.0,))

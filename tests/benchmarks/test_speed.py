@@ -19,21 +19,18 @@ from benchmarks.speed.self_play import PARTS, SelfPlayAndLearning, ShareOfTime, 
 from benchmarks.speed.suite import Comparison, all_comparisons
 from benchmarks.speed.workload import Spread, Workload, measure_in_turns, ratio
 from damage import damage
-from stoneworks.envs.rules import game_names, load_game
+from stoneworks.envs.rules import load_game
 
 
 def no_work():
     raise AssertionError("not to be prepared")
 
 
-def test_ratios_are_taken_round_by_round():
+def test_workloads_take_turns_and_ratios_are_taken_round_by_round():
     one = Workload("one", prepare=no_work, rates_per_second=[10.0, 20.0, 90.0])
     other = Workload("other", prepare=no_work, rates_per_second=[5.0, 5.0, 30.0])
     assert ratio(one, other) == Spread(median=3.0, minimum=2.0, maximum=4.0)
     assert Workload("one", prepare=no_work, requires=("json", "no_such_module")).missing() == ["no_such_module"]
-
-
-def test_workloads_take_turns_and_each_has_a_rate_per_round():
     now = [0.0]
     prepared = []
 
@@ -122,16 +119,12 @@ def test_the_usual_setup_gives_rewards_to_the_mover():
     assert (reward, over) == (1, True)
 
 
-def test_every_game_has_several_sizes_from_small_to_large():
-    assert set(SIZES) <= set(game_names())
+def test_costs_are_measured_drawn_and_written(tmp_path, run_command):
     for name, game_strings in SIZES.items():
         cells = [load_game(game_string).grid.num_cells for game_string in game_strings]
         assert len(cells) >= 4
-        assert cells == sorted(set(cells))
-        assert all(game_string.startswith(name) for game_string in game_strings)
-
-
-def test_costs_are_measured_drawn_and_written(tmp_path, run_command):
+        assert cells == sorted(set(cells)), "from small to large"
+        assert {load_game(game_string).name for game_string in game_strings} == {name}
     told = []
     sizes = {"vadus": ("vadus(size=2)", "vadus(size=3)")}
     results = measure_growth(sizes, rounds=1, seconds=0.01, progress=told.append)

@@ -37,12 +37,8 @@ def test_pettingzoos_api_test_passes_with_exactly_the_warnings_that_third_partie
 
 
 @pytest.mark.parametrize("name", game_names())
-def test_pettingzoos_seed_test_passes(name):
+def test_pettingzoos_seed_and_render_tests_pass(name, monkeypatch):
     seed_test(lambda: make(name), num_cycles=100)
-
-
-@pytest.mark.parametrize("name", game_names())
-def test_pettingzoos_render_test_passes(name, monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     monkeypatch.setattr("stoneworks.envs.rendering.FRAMES_PER_SECOND", 0)  # 0: pygame does not wait
     render_test(
@@ -91,13 +87,10 @@ def test_rendering_shows_the_position(mode):
         assert one_stone.dtype == np.uint8
     if mode == "ansi":
         assert one_stone == str(env.game_state)
-
-
-def test_rendering_without_a_mode_warns():
-    env = make("vadus", size=4)
-    env.reset()
+    without = make("vadus", size=4)
+    without.reset()
     with pytest.warns(UserWarning, match="render_mode"):
-        assert env.render() is None
+        assert without.render() is None
 
 
 def test_env_and_raw_env_make_the_same():

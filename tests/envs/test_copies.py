@@ -32,9 +32,7 @@ VECTORS = [
 @pytest.mark.parametrize(
     ("make", "num_steps"), [(partial(SingleAgentEnv, "taugo(size=3)"), 4), *((make, 12) for make in VECTORS)]
 )
-def test_a_copy_continues_identically_and_independently(
-    make: Callable[[], Any], num_steps: int, make_copy: Callable[[Any], Any]
-) -> None:
+def test_a_copy_continues_identically_and_independently(make: Any, num_steps: int, make_copy: Any) -> None:
     env = make()
     env.reset(seed=1)
     env.step(first_legal(env.action_masks()))

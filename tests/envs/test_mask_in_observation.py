@@ -64,11 +64,7 @@ LEARNERS = EVERY[:2]
         (EVERY, {"observation": {"layout": None}}, "layout must be one of CHW, HWC, flat, got None"),
         (EVERY, {"observation": {"dtype": "float8"}}, "dtype must be one of float16, .*, got 'float8'"),
         (EVERY, {"observation": {"dtype": None}}, "dtype must be one of float16, .*, got None"),
-        (
-            EVERY,
-            {"game": "taigo", "observation": {"dtype": "uint8"}},
-            "dtype of planes of taigo must be .* got 'uint8'",
-        ),
+        (EVERY, {"game": "taigo", "observation": {"dtype": "uint8"}}, "dtype of planes of taigo .* got 'uint8'"),
         (EVERY, {"observation": {"key": "board"}}, "key must be one of observation, observations, obs, got 'board'"),
         (EVERY, {"observation": {"mask_key": 1}}, "mask_key must be one of action_mask, mask, got 1"),
         (EVERY, {"observation": {"mask_dtype": "int64"}}, "mask_dtype must be one of int8, bool, float32, got 'int64'"),

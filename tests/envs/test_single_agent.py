@@ -138,6 +138,9 @@ def test_a_truncated_game_is_neither_won_nor_lost_nor_terminated():
 
 def test_an_illegal_action_loses_or_raises():
     env = SingleAgentEnv("vadus(size=3)", seat=0)
+    for call in (lambda: env.step(0), env.render, lambda: env.game_state):
+        with pytest.raises(ResetNeeded, match="reset"):
+            call()
     env.reset(seed=0)
     pass_action = env.game.string_to_action("pass")
     _, reward, terminated, truncated, info = env.step(pass_action)  # V1
@@ -155,13 +158,6 @@ def test_an_illegal_action_loses_or_raises():
         env.reset(seed=0)
         with pytest.raises(IllegalActionError, match="26"):
             env.step(26)
-
-
-def test_calls_before_reset_are_errors_with_a_remedy():
-    env = SingleAgentEnv("vadus(size=3)")
-    for call in (lambda: env.step(0), env.render, lambda: env.game_state):
-        with pytest.raises(ResetNeeded, match="reset"):
-            call()
 
 
 def test_opponents_are_exchanged_between_games_and_may_be_names_bots_or_functions():

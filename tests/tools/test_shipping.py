@@ -20,7 +20,7 @@ from stoneworks.envs.rules import load_game
 from stoneworks.evaluation import Ratings, rate_against, workers
 from stoneworks.evaluation.accuracy.sample import shipped_samples
 from stoneworks.evaluation.match import MatchResult, play_match, wilson_interval
-from stoneworks.models import UnknownBotError, load_bot, shipped
+from stoneworks.models import load_bot, shipped
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.description import PlaySettings
@@ -166,12 +166,10 @@ def test_a_bad_checkpoint_is_not_shipped(alphazero_run: Path, place: Path, monke
     for name in ("laido", "vadus9", "vadus-", "../vadus", "Vadus"):
         with pytest.raises(ValueError, match="name must be 'vadus', or 'vadus-' followed by"):
             ship(alphazero_run, name, into=place, matches=MATCHES)
-    for other in ("nosuch(size=2)", "laido(size=3)"):
-        with pytest.raises(ValueError, match=other.partition("(")[0]):
-            ship(alphazero_run, "vadus", into=place, matches=MATCHES.replace(other_games=(other,)))
-    nobody = FinalMatches(policy_opponents=("random", "nobody"), search_opponents=())
-    with pytest.raises(UnknownBotError, match="unknown bot 'nobody'"):
-        ship(alphazero_run, "vadus", into=place, matches=nobody)
+    others = {name: {"other_games": (f"{name}(size=3)",)} for name in ("nosuch", "laido")}
+    for part, changes in {**others, "unknown bot 'nobody'": {"policy_opponents": ("random", "nobody")}}.items():
+        with pytest.raises(ValueError, match=part):
+            ship(alphazero_run, "vadus", into=place, matches=MATCHES.replace(**changes))
     with pytest.raises(CheckpointError, match="is missing"):
         ship(place, "vadus", into=place, matches=MATCHES)
     monkeypatch.setattr(shipping, "MAX_WEIGHTS_BYTES", 100)

@@ -13,14 +13,7 @@ from stoneworks.web.agents import BotAnswer
 from stoneworks.web.analyzing import BotAnalysis, BotsAnswer, InfoAnswer, ReasonsAnswer, RulesAnswer
 from stoneworks.web.board import PositionAnswer
 from stoneworks.web.bot_processes import ValuesAnswer
-from stoneworks.web.playing import (
-    DeletedAnswer,
-    GamesAnswer,
-    GameView,
-    HintAnswer,
-    TreeAnswer,
-    VariationAnswer,
-)
+from stoneworks.web.playing import DeletedAnswer, GamesAnswer, GameView, HintAnswer, TreeAnswer, VariationAnswer
 from stoneworks.web.watching import ArenaAnswer, RecordsAnswer, RunAnswer, SourcesAnswer, WatchedGame
 
 GAME = "vadus(size=3)"

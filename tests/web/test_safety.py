@@ -39,18 +39,11 @@ def refused(response: httpx.Response, *statuses: int) -> str:
     return str(body["error"]["message"])
 
 
-@pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "evil.example:80", "", "local host", "[::1"]
-)
-def test_other_hosts_are_refused(client: httpx.Client, host: str) -> None:
-    assert "host" in refused(client.get("/api/info", headers={"host": host}), 403)
-
-
-@pytest.mark.parametrize(
-    "origin", ["https://evil.example", "null", "http://127.0.0.1", "http://127.0.0.1:1", "http://[", ""]
-)
-def test_other_origins_cannot_write(client: httpx.Client, origin: str) -> None:
-    refused(client.post("/api/games", json=NEW, headers={"origin": origin}), 403)
+def test_other_hosts_are_refused_and_other_origins_cannot_write(client: httpx.Client) -> None:
+    for host in ("evil.example", "127.0.0.1.evil.example", "evil.example:80", "", "local host", "[::1"):
+        assert "host" in refused(client.get("/api/info", headers={"host": host}), 403)
+    for origin in ("https://evil.example", "null", "http://127.0.0.1", "http://127.0.0.1:1", "http://[", ""):
+        refused(client.post("/api/games", json=NEW, headers={"origin": origin}), 403)
 
 
 def test_the_page_is_served_and_forms_and_other_pages_are_refused(client: httpx.Client, shared_server: Any) -> None:
@@ -143,18 +136,10 @@ def test_texts_that_cannot_be_stored_are_refused(client: httpx.Client, text: str
         refused(client.post(f"/api/{path}", content=json.dumps(fields), headers=JSON), 400)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        *(b"", b"{", b"[]", b"null", b'{"game": NaN}', b"\xff\xfe", b"[" * 100_000),
-        b'{"a":' * 50_000 + b"1" + b"}" * 50_000,
-    ],
-)
-def test_bodies_that_are_not_objects_are_rejected(client: httpx.Client, body: bytes) -> None:
-    refused(client.post("/api/games", content=body, headers=JSON), 400)
-
-
-def test_large_bodies_are_refused_with_and_without_a_length(client: httpx.Client) -> None:
+def test_bodies_that_are_not_objects_and_large_ones_are_refused(client: httpx.Client) -> None:
+    nested = b'{"a":' * 50_000 + b"1" + b"}" * 50_000
+    for body in (b"", b"{", b"[]", b"null", b'{"game": NaN}', b"\xff\xfe", b"[" * 100_000, nested):
+        refused(client.post("/api/games", content=body, headers=JSON), 400)
     for content in (b"x" * 2_000_000, (b"x" * 50_000 for _ in range(40))):
         try:
             response = client.post("/api/games", content=content, headers=JSON)

@@ -20,22 +20,17 @@ from stoneworks.web.watching import RecordsQuery, Watch
 GAME = "vadus(size=3)"
 
 
-@pytest.mark.parametrize(
-    ("rows", "axis", "kept"),
-    [
+def test_metrics_are_drawn_over_the_unit(tmp_path: Path) -> None:
+    for rows, axis, kept in (
         ([{"games": 1, "loss": 2.0}, {"games": 2, "loss": 1.5}, {"games": 2, "loss": 1.4, "note": "x"}], "games", 2),
         ([{"loss": 1.0, "positions": 5}, {"loss": 2.0, "positions": 9}], "positions", 2),
         ([{"loss": 3.0, "epoch": 1}, {"loss": 2.0, "epoch": 2}], "epoch", 2),
         ([{"note": "x"}], None, 0),
-    ],
-)
-def test_metrics_are_drawn_over_the_unit(
-    tmp_path: Path, rows: list[dict[str, object]], axis: str | None, kept: int
-) -> None:
-    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    run = Watch([tmp_path]).run("0/")
-    assert (run["axis"], run["num_rows"]) == (axis, kept)
-    assert all(len(column) == kept for column in run["columns"].values())
+    ):
+        (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        run = Watch([tmp_path]).run("0/")
+        assert (run["axis"], run["num_rows"]) == (axis, kept)
+        assert all(len(column) == kept for column in run["columns"].values())
 
 
 def test_a_run_is_running_while_it_is_locked_and_finished_with_its_last_position(tmp_path: Path) -> None:
@@ -95,13 +90,12 @@ def test_links_in_a_watched_folder_cannot_leave_it(tmp_path: Path) -> None:
     assert Watch([outside]).records(RecordsQuery(source="0/arena"))["all"] == 4
 
 
-def test_a_watched_fifo_does_not_block(tmp_path: Path) -> None:
+def test_a_fifo_does_not_block_and_unchanged_files_of_records_are_parsed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     os.mkfifo(tmp_path / "games.jsonl")
     with pytest.raises(RequestError, match="cannot be read"):
         Watch([tmp_path]).records(RecordsQuery(source="0/games.jsonl"))
-
-
-def test_unchanged_files_of_records_are_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     games = tmp_path / "arena" / "games"
     games.mkdir(parents=True)
     (tmp_path / "arena" / "arena.json").write_text("{}")

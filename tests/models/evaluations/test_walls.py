@@ -15,17 +15,11 @@ from stoneworks.models.search.turn_search import WIN_VALUE
 
 
 def survey_color(
-    board: BoardArray,
-    states: StateArray,
-    own: int,
-    num_free: int,
-    work: Int16Table,
-    groups: Int16Table,
-    scores: Float32Table,
+    board: BoardArray, states: StateArray, own: int, work: Int16Table, groups: Int16Table, scores: Float32Table
 ) -> int:
     """Survey the walls of one color and return its number of groups: a template."""
     number = label_groups(board[0], states[0].stones, own, work, groups)
-    survey_walls(board[0], states[0].stones, own, num_free, work, groups, scores[0])
+    survey_walls(board[0], states[0].stones, own, 0, work, groups, scores[0])
     return number
 
 
@@ -37,7 +31,7 @@ def group_values(state: State, color: int) -> list[int]:
     groups = np.zeros((walls.NUM_GROUP_ROWS, num_cells), np.int16)
     scores = np.zeros((1, num_cells), np.float32)
     records = np.array([state.record])
-    number = game.compiled(survey_color)(game.board, records, color + 1, 0, work, groups, scores)
+    number = game.compiled(survey_color)(game.board, records, color + 1, work, groups, scores)
     values = 2 * groups[walls.PATH_LENGTH, :number] - groups[walls.SIZE, :number]
     return sorted(values.tolist(), reverse=True)
 
