@@ -15,12 +15,9 @@ import numpy as np
 import pytest
 
 from stoneworks.checks import check_integer
-from stoneworks.envs.drawing import draw
+from stoneworks.envs import SelfPlayVectorEnv, VectorEnv, draw
 from stoneworks.envs.rules import Batch, load_game
-from stoneworks.envs.self_play import SelfPlayVectorEnv
-from stoneworks.envs.vector import VectorEnv
-from stoneworks.evaluation import ArenaSettings, RateSettings, play_arena, rate
-from stoneworks.evaluation.match import play_match
+from stoneworks.evaluation import ArenaSettings, RateSettings, play_arena, play_match, rate
 from stoneworks.models import load_bot
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.bots.external_bot import ExternalBot

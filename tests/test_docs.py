@@ -15,7 +15,6 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -120,14 +119,15 @@ BLOCKS = [
 ]
 
 
-def python_blocks() -> Iterator[Any]:
-    """Yield each block of Python with the output block that follows it, or None."""
-    for (page, line, language, code), (_, _, following, output) in itertools.pairwise([*BLOCKS, ("", 0, "", "")]):
-        if language == "python":
-            yield pytest.param(page, line, code, output if following == "output" else None, id=f"{page}:{line}")
+#: Each block of Python with the output block that follows it, or None.
+PYTHON_BLOCKS = [
+    pytest.param(page, line, code, output if following == "output" else None, id=f"{page}:{line}")
+    for (page, line, language, code), (_, _, following, output) in itertools.pairwise([*BLOCKS, ("", 0, "", "")])
+    if language == "python"
+]
 
 
-@pytest.mark.parametrize(("page_name", "line", "code", "output"), python_blocks())
+@pytest.mark.parametrize(("page_name", "line", "code", "output"), PYTHON_BLOCKS)
 def test_a_block_of_python_prints_what_the_page_shows(
     page_name: str, line: int, code: str, output: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,13 +178,8 @@ def test_links_to_files_are_valid(path: Path) -> None:
             assert (path.parent / target.split("#")[0]).exists(), target
 
 
-@functools.cache
-def api_pages() -> str:
-    return "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "api").glob("*.md"))
-
-
-def documented_modules() -> set[str]:
-    return set(re.findall(r"^::: (\S+)$", api_pages(), re.MULTILINE))
+API_PAGES = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "api").glob("*.md"))
+DOCUMENTED_MODULES = set(re.findall(r"^::: (\S+)$", API_PAGES, re.MULTILINE))
 
 
 def packages_with_public_names() -> list[str]:
@@ -206,8 +201,8 @@ def test_the_api_reference_documents_every_public_name(package: str) -> None:
     def is_documented(name: str) -> bool:
         value = getattr(module, name)
         if inspect.isclass(value) or inspect.isroutine(value):
-            return value.__module__ in documented_modules() and bool(value.__doc__)
-        return f"`{name}`" in api_pages()
+            return value.__module__ in DOCUMENTED_MODULES and bool(value.__doc__)
+        return f"`{name}`" in API_PAGES
 
     assert [name for name in module.__all__ if not is_documented(name)] == []
 
@@ -221,9 +216,9 @@ def test_the_changelog_and_the_citation_name_the_version_of_the_package() -> Non
 
 
 def test_what_the_api_reference_and_the_script_of_pictures_name_exists_and_nothing_is_missing() -> None:
-    assert [name for name in documented_modules() if importlib.util.find_spec(name) is None] == []
+    assert [name for name in DOCUMENTED_MODULES if importlib.util.find_spec(name) is None] == []
     integrations = {f"stoneworks.integrations.{path.stem}" for path in (ROOT / "integrations").glob("[a-z]*.py")}
-    assert integrations <= documented_modules()
+    assert integrations <= DOCUMENTED_MODULES
     files = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs" / "images" / "rulings").iterdir()}
     assert files == {picture.path for picture in RULING_PICTURES}
 
@@ -250,13 +245,6 @@ def test_a_picture_of_the_rules_is_up_to_date_in_its_place_and_true(picture: Any
         assert picture.link in of_ruling
 
 
-def commands_of_blocks() -> Iterator[str]:
-    """Yield each ``stoneworks`` command in the blocks of shell commands."""
-    for _, _, language, block in BLOCKS:
-        if language in ("", "sh"):
-            yield from re.findall(r"^stoneworks .*$", block, re.MULTILINE)
-
-
 def command_of(words: list[str]) -> tuple[Any, list[str]]:
     """Return the command of a command line, and its arguments."""
     import typer
@@ -271,7 +259,11 @@ def command_of(words: list[str]) -> tuple[Any, list[str]]:
     return command, words
 
 
-@pytest.mark.parametrize("line", commands_of_blocks())
+#: The commands in the blocks of shell commands.
+COMMANDS = [line for *_, language, block in BLOCKS if language in ("", "sh") for line in block.splitlines()]
+
+
+@pytest.mark.parametrize("line", [line for line in COMMANDS if line.startswith("stoneworks ")])
 def test_a_command_of_a_page_has_valid_arguments(line: str) -> None:
     from stoneworks.training import load_config
 

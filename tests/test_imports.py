@@ -78,12 +78,9 @@ def floor_of(module: str) -> int:
     return next((prefixes[name] for name in names if name in prefixes), -1)
 
 
-def test_every_folder_has_a_floor() -> None:
+def test_imports_go_down(graph: Graph) -> None:
     assert all(floor_of(f"stoneworks.{folder}") >= 0 for folder in FOLDERS)
     assert floor_of("stoneworks.files") < floor_of("stoneworks.envs.rules.game") < floor_of("stoneworks.envs.aec")
-
-
-def test_imports_go_down(graph: Graph) -> None:
     assert len(graph) > 100
     upward = {(name, other) for name, found in graph.items() for other in found if floor_of(other) > floor_of(name)}
     assert upward == set()
@@ -128,3 +125,5 @@ def test_importing_a_package_imports_no_heavy_library(package: str) -> None:
     heavy = "('numba', 'numpy', 'torch', 'gymnasium', 'pettingzoo', 'importlib.metadata')"
     code = f"import sys, {package}; print([name for name in {heavy} if name in sys.modules])"
     assert run_python(code).strip() == "[]"
+    code = "import sys, stoneworks; stoneworks.load_game('vadus').new_initial_state(); print(*sys.modules)"
+    assert {"gymnasium", "pettingzoo", "torch", "pygame", "rich", "typer", "PIL"}.isdisjoint(run_python(code).split())

@@ -13,9 +13,8 @@ import pytest
 from gymnasium.error import ResetNeeded
 
 from game_play import COPIES, scattered_action
+from stoneworks.envs import SingleAgentEnv, VectorEnv
 from stoneworks.envs.rules import NO_ACTION, IllegalActionError, RecordError, State
-from stoneworks.envs.single_agent import SingleAgentEnv
-from stoneworks.envs.vector import VectorEnv
 
 
 def first_legal(masks: np.ndarray) -> np.ndarray:

@@ -11,12 +11,9 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 from handed_out import arrays_in, assert_nothing_changes
-from stoneworks.envs.aec import BoardGameEnv
+from stoneworks.envs import BoardGameEnv, SelfPlayVectorEnv, SingleAgentEnv, VectorEnv
 from stoneworks.envs.observation_format import FLOATING_DTYPES, INTEGER_DTYPES, LAYOUTS
 from stoneworks.envs.rules import load_game
-from stoneworks.envs.self_play import SelfPlayVectorEnv
-from stoneworks.envs.single_agent import SingleAgentEnv
-from stoneworks.envs.vector import VectorEnv
 
 GAME = "vadus(size=2)"
 

@@ -8,13 +8,9 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from stoneworks.envs import vadus_v0
-from stoneworks.envs.aec import BoardGameEnv
+from stoneworks.envs import BoardGameEnv, SelfPlayVectorEnv, SingleAgentEnv, VectorEnv, vadus_v0
 from stoneworks.envs.observation_format import MASK_DTYPES, MASK_KEYS, OBSERVATION_KEYS, ObservationFormat
 from stoneworks.envs.rules import load_game
-from stoneworks.envs.self_play import SelfPlayVectorEnv
-from stoneworks.envs.single_agent import SingleAgentEnv
-from stoneworks.envs.vector import VectorEnv
 
 GAME = "vadus(size=2)"
 

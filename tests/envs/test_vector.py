@@ -12,9 +12,8 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 
 from game_play import random_legal, scattered_action
+from stoneworks.envs import SingleAgentEnv, VectorEnv
 from stoneworks.envs.rules import NO_ACTION, Batch, IllegalActionError, State
-from stoneworks.envs.single_agent import SingleAgentEnv
-from stoneworks.envs.vector import VectorEnv
 
 #: Won games, and truncated ones (R9).
 TRUGO = ("trugo(radius=2,tiles=5)", "trugo(max_turns=6,radius=2,tiles=7)")

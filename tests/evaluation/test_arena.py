@@ -432,24 +432,14 @@ def test_a_ladder_is_made_shown_and_rated_on_by_one_command_each(run: Run, tmp_p
 PIPES: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
 
 
-def start_arena(folder: Path) -> subprocess.Popen[str]:
-    """Start a long arena, and wait until it has finished a chunk."""
-    process = subprocess.Popen([*COMMAND, *long_arena(folder)], cwd=folder.parent, **PIPES)
-    wait_until(lambda: any((folder / "games").glob("*.jsonl")) or process.poll() is not None)
-    assert process.poll() is None
-    return process
-
-
-def long_arena(folder: Path) -> list[str]:
-    sizes = ["--pairs", "2000", "--chunk-pairs", "50", "--workers", "2"]
-    return ["arena", "random", "greedy", *OF_GAME, *sizes, "--folder", str(folder)]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_keeps_finished_games_and_the_same_command_resumes(run: Run, tmp_path: Path, number: int) -> None:
-    process = start_arena(tmp_path / "broken")
-    code, out, err = run(*long_arena(tmp_path / "broken"))
+    sizes, folder = ["--pairs", "2000", "--chunk-pairs", "50", "--workers", "2"], tmp_path / "broken"
+    command = ["arena", "random", "greedy", *OF_GAME, *sizes, "--folder", str(folder)]
+    process = subprocess.Popen([*COMMAND, *command], **PIPES)
+    wait_until(lambda: any((folder / "games").glob("*.jsonl")) or process.poll() is not None)
+    code, out, err = run(*command)
     process.send_signal(number)
     assert (code, out) == (2, "")
     assert f"is in use by process {process.pid}" in err
@@ -457,12 +447,12 @@ def test_a_signal_keeps_finished_games_and_the_same_command_resumes(run: Run, tm
     assert process.returncode == 130
     assert "Traceback" not in err
     assert err.splitlines()[-1] == "stoneworks: interrupted"
-    kept = load_arena(tmp_path / "broken")
+    kept = load_arena(folder)
     assert 0 < kept.num_pairs < 2000
     assert "greedy" in out, "the table shows what there is so far"
-    subprocess.run([*COMMAND, *long_arena(tmp_path / "broken")], cwd=tmp_path, check=True, capture_output=True)
+    assert run(*command)[0] == 0
     whole = play_arena(kept.settings, tmp_path / "whole")
-    assert load_arena(tmp_path / "broken").records == whole.records
+    assert load_arena(folder).records == whole.records
 
 
 DEAF_PROGRAM = """
@@ -537,20 +527,19 @@ def test_rounds_are_played_until_all_errors_are_small_enough(precise: Path) -> N
     assert uncertain_pairings(first, 1000) == ()
 
 
-def test_pairings_keep_their_order_of_names(tmp_path: Path) -> None:
+def test_pairings_keep_their_order_of_names_and_the_number_of_rounds_is_limited(tmp_path: Path) -> None:
     settings = ArenaSettings(game=SMALL, pairings=(("random", "greedy"), ("mcts:8", "random")), num_pairs=10)
-    result = play_arena(settings, tmp_path)
+    result = play_arena(settings, tmp_path / "arena")
     strongest, middle, weakest = result.ratings.order
     assert weakest == "random"
     last = ("random", "greedy") if middle == "greedy" else ("mcts:8", "random")
     assert uncertain_pairings(result, 1) == ((strongest, middle), last)
 
-
-def test_the_number_of_rounds_is_limited(tmp_path: Path) -> None:
-    result = play_to_precision(SETTINGS, tmp_path, max_error=1, max_rounds=2)
-    assert sorted(path.name for path in tmp_path.glob("round-*")) == ["round-01", "round-02"]
+    result = play_to_precision(SETTINGS, tmp_path / "rounds", max_error=1, max_rounds=2)
+    assert sorted(path.name for path in tmp_path.glob("rounds/round-*")) == ["round-01", "round-02"]
     assert min(errors(result)) > 1
-    assert play_to_precision(SETTINGS, tmp_path, max_error=1, max_rounds=0).num_pairs == len(SETTINGS.pairings) * 10
+    without = play_to_precision(SETTINGS, tmp_path / "rounds", max_error=1, max_rounds=0)
+    assert without.num_pairs == len(SETTINGS.pairings) * 10
 
 
 def test_an_interrupted_call_continues_with_the_same_games(tmp_path: Path, precise: Path) -> None:

@@ -16,9 +16,8 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.callbacks import BaseCallback
 
+from stoneworks.envs import SelfPlayVectorEnv, VectorEnv
 from stoneworks.envs.rules import State
-from stoneworks.envs.self_play import SelfPlayVectorEnv
-from stoneworks.envs.vector import VectorEnv
 from stoneworks.integrations.sb3 import SB3VecEnv, SelfPlayMaskablePPO
 from stoneworks.models.network import Architecture
 from stoneworks.training.ppo.sb3_policy import BoardPolicy

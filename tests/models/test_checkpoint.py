@@ -77,10 +77,6 @@ def test_a_network_of_other_features_is_refused(tmp_path: Path) -> None:
         ("model.safetensors", lambda content: b"", "is damaged"),
         ("model.safetensors", os.mkfifo, "is not a regular file"),
         ("checkpoint.json", lambda content: b"{", "is no"),
-        ("checkpoint.json", lambda content: b"\xff\xfe", "is no"),
-        ("checkpoint.json", lambda content: b"[]", "must be"),
-        ("checkpoint.json", lambda content: b'{"a":' * 100_000, "is no"),
-        ("checkpoint.json", lambda content: b'{"a": NaN}', "is no"),
     ],
 )
 def test_a_damaged_file_is_named(folder: Path, file: str, content: Callable[..., Any], message: str) -> None:

@@ -18,7 +18,7 @@ from stoneworks.envs.rules.templates import result_bounds
 from stoneworks.models import load_bot
 from stoneworks.models.search.proof_search import hash_keys, hash_observation, rate_equally, search_proof
 from stoneworks.models.solved.solved_game import shipped_solutions
-from stoneworks.models.solver import Solution, Solver, SolverMemoryError, TableError, UnsolvedError
+from stoneworks.models.solver import Solver, SolverMemoryError, TableError, UnsolvedError
 
 SMALL = ("vadus(size=2)", "laido(size=2)", "taugo(size=3)", "taigo(radius=1)", "trugo(max_turns=7,radius=1,tiles=4)")
 
@@ -178,7 +178,8 @@ def test_hashes_are_equal_for_images_and_differ_for_other_positions(name: str) -
     assert len(seen) > 2
 
 
-def test_a_search_that_was_interrupted_goes_on_from_its_table(tmp_path: Path) -> None:
+def test_an_interrupted_search_goes_on_from_its_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a small table changes no result."""
     game = load_game("taugo(size=3)")
     state, file = game.new_initial_state(), tmp_path / "table.npz"
     whole = Solver(game, memory_mib=1).solve(state)
@@ -199,6 +200,10 @@ def test_a_search_that_was_interrupted_goes_on_from_its_table(tmp_path: Path) ->
     file.write_bytes(file.read_bytes()[:1000])
     with pytest.raises(TableError, match=r"table\.npz"):
         Solver(game, memory_mib=1, table=file)
+    monkeypatch.setattr("stoneworks.models.solver._BYTES_PER_MIB", 1024)  # 16 places for positions
+    small = Solver(game, memory_mib=1).solve(state)
+    assert (small.result, small.actions) == (whole.result, whole.actions)
+    assert small.num_positions > whole.num_positions
 
 
 def test_limits_are_errors_that_say_what_is_known() -> None:
@@ -215,15 +220,6 @@ def test_limits_are_errors_that_say_what_is_known() -> None:
         Solver(game, memory_mib=2**30)
     with pytest.raises(ValueError, match="laido"):
         Solver(load_game("laido(size=2)"), memory_mib=1).solve(state)
-
-
-def test_a_small_table_changes_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    state = load_game("taugo(size=3)").new_initial_state()
-    large = Solver(state.get_game(), memory_mib=1).solve(state)
-    monkeypatch.setattr("stoneworks.models.solver._BYTES_PER_MIB", 1024)  # 16 places for positions
-    small: Solution = Solver(state.get_game(), memory_mib=1).solve(state)
-    assert (small.result, small.actions) == (large.result, large.actions)
-    assert small.num_positions > large.num_positions
 
 
 @pytest.mark.parametrize("name", ["vadus(size=2)", "laido(size=2)", "taugo(size=3)"])

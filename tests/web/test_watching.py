@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from stoneworks.envs.rules import load_game
-from stoneworks.evaluation.arena import play_arena
+from stoneworks.evaluation import ArenaSettings, play_arena, round_robin
 from stoneworks.evaluation.records import GameRecord, write_records
-from stoneworks.evaluation.settings import ArenaSettings, round_robin
 from stoneworks.locks import lock_folder
 from stoneworks.web.requests import RequestError
 from stoneworks.web.watching import RecordsQuery, Watch

@@ -10,8 +10,7 @@ import pytest
 
 from evaluating import evaluation
 from game_play import played, random_game, uniform_game
-from stoneworks.envs.rules import Batch, Game, State, load_game
-from stoneworks.envs.rules.templates import NO_ACTION
+from stoneworks.envs.rules import NO_ACTION, Batch, Game, State, load_game
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.evaluations.ranking import insert_best
 from stoneworks.models.search.alphabeta import ACTIONS_PER_TURN, MAX_DEPTH, PROVEN, look_up, relative_to

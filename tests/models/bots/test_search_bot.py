@@ -16,7 +16,6 @@ from stoneworks.models.bots import search_bot
 from stoneworks.models.bots.bot import Analysis
 from stoneworks.models.bots.search_bot import PLAYING_POLICY, SearchBot
 from stoneworks.models.search.evaluation_cache import EvaluationCache
-from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.network_search import NetworkSearch, SearchSettings
 from stoneworks.models.search.puct import PUCT
 
@@ -31,21 +30,6 @@ def batch_of(game: Game, number: int) -> Batch:
     for _ in range(9):
         batch.step(batch.random_actions())
     return batch
-
-
-def test_a_guide_evaluates_the_leaves_with_the_network() -> None:
-    game = load_game("vadus(size=2)")
-    state = game.new_initial_state()
-    guide = make_guide("playouts", game, 4)
-
-    def value(weight: float) -> float:
-        settings = SearchSettings(PLAYING_POLICY, guide=guide, guide_weight=weight)
-        return float(make_bot(game, settings=settings).search(state).values[0])
-
-    alone, guided, again, ignored = map(value, (0, 1, 1, 0))
-    assert guided == again
-    assert ignored == alone
-    assert guided != alone
 
 
 @pytest.mark.parametrize(("limit", "value"), [("MAX_GAMES", 4), ("MAX_EDGES", 4 * 12 * 10)])

@@ -7,8 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from game_play import played, random_state, random_states
-from stoneworks.envs.rules import State, load_game
-from stoneworks.envs.rules.games import game_names
+from stoneworks.envs.rules import State, game_names, load_game
 from stoneworks.models import load_bot
 from stoneworks.models.features import features_of, has_features
 from stoneworks.models.network_inputs import NetworkInputs
@@ -25,12 +24,6 @@ def plane(state: State, name: str) -> npt.NDArray[np.float32]:
     planes = NetworkInputs(game, True).of_state(state)[0]
     flat: npt.NDArray[np.float32] = planes[len(game.observation_planes) + index].ravel()
     return flat
-
-
-def at(state: State, name: str, *cells: str) -> list[float]:
-    """Return entries of a feature plane."""
-    values = plane(state, name)
-    return [float(values[state.get_game().grid.cell_index(cell)]) for cell in cells]
 
 
 def test_names_are_unique_and_refer_to_observation_planes() -> None:
@@ -65,12 +58,9 @@ def test_inputs_are_the_observation_and_then_finite_features(name: str) -> None:
 def test_features_of_the_image_are_the_image_of_the_features(name: str) -> None:
     game = load_game(name)
     inputs = NetworkInputs(game, True)
-    exact = [
-        number < len(game.observation_planes)
-        or game.name not in ORDERED
-        or features_of(game)[number - len(game.observation_planes)].name in ("standing", "own_group_values")
-        for number in range(inputs.shape[0])
-    ]
+    names = [*game.observation_planes, *(feature.name for feature in features_of(game))]
+    is_exact = {*game.observation_planes, "standing", "own_group_values"} if game.name in ORDERED else set(names)
+    exact = [name in is_exact for name in names]
     for index, symmetry in enumerate(game.symmetries):
         images = inputs.symmetry_images[index]
         assert sorted(images) == list(range(images.size))
@@ -106,8 +96,9 @@ def test_walls_of_a_finished_group_have_its_value() -> None:
     # Two adjacent edge stones are a path of length 2 and worth 2 (V3, V4).
     state = played("vadus(size=3)", "c3 a3 a4 d3 e3")
     assert state.score()[1] == [2]
-    assert at(state, "own_group_values", "a3", "a4", "c3") == pytest.approx([0.2, 0.2, 0])
-    assert at(state, "opponent_group_values", "a3", "c3") == pytest.approx([0, 0])
+    cells = [state.get_game().grid.cell_index(cell) for cell in ("a3", "a4", "c3")]
+    assert plane(state, "own_group_values")[cells] == pytest.approx([0.2, 0.2, 0])
+    assert plane(state, "opponent_group_values")[cells] == pytest.approx([0, 0, 0])
 
 
 def test_fives_of_taigo_are_the_hexes_that_win_at_once() -> None:

@@ -15,9 +15,8 @@ import pytest
 from evaluating import evaluation
 from game_play import after, played, random_states, uniform_game
 from made_up_network import MadeUpNetwork, WithNoise
-from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.envs.rules import NO_ACTION, Game, State, load_game
 from stoneworks.envs.rules.games import small_games
-from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models.evaluations import evaluation_scale
 from stoneworks.models.search import turn_wins
 from stoneworks.models.search.guides import make_guide
@@ -253,36 +252,6 @@ def test_a_slow_second_implementation_finds_the_same(
         np.testing.assert_allclose(result.policies[row], expected, atol=1e-5)
 
 
-@NOISY
-@pytest.mark.parametrize("guide", ["none", "playouts", "evaluation"])
-def test_equal_seeds_give_equal_searches_and_other_seeds_others(settings: Any, guide: str) -> None:
-    game = load_game("vadus(size=3)")
-    guided = {"guide": make_guide(guide, game, 2), "guide_weight": 0.5}
-    one, again, other = (
-        search([game.new_initial_state()] * 8, MadeUpNetwork(game), settings, 20, seed, **guided) for seed in (1, 1, 2)
-    )
-    for name in ("actions", "values", "policies", "visits"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(again, name))
-    assert (one.visits != other.visits).any()
-    assert len({row.tobytes() for row in one.visits}) > 1  # each game has noise of its own
-
-
-def test_a_search_is_used_again_as_if_it_were_new() -> None:
-    game = load_game("vadus(size=3)")
-    searching = NetworkSearch(
-        game, MadeUpNetwork(game), SearchSettings(Gumbel(gumbel_scale=0)), max_games=4, max_simulations=30
-    )
-    roots = np.array([state.record for state in random_states(game, 4, seed=8)], game.state_dtype)
-    rng = np.random.default_rng(0)
-    first = searching.run(roots, 30, rng)
-    searching.run(roots[:1], 3, rng)
-    again = searching.run(roots, 30, rng)
-    np.testing.assert_array_equal(first.visits, again.visits)
-    assert searching.num_simulations_done == 4 * 30 + 3 + 4 * 30
-    assert searching.network_seconds > 0
-    assert searching.search_seconds > 0
-
-
 @pytest.mark.parametrize(("games", "simulations"), [(0, 1), (3, 1), (1, 0), (1, 9)])
 def test_a_search_beyond_the_maximum_size_is_rejected(games: int, simulations: int) -> None:
     game = load_game("vadus(size=2)")
@@ -376,16 +345,6 @@ def test_a_win_within_the_turn_is_never_missed(game_name: str) -> None:
                 state = state.child(int(result.actions[0]))
             assert state.player_return(player) == 1
             lengths.append(state.move_number() - before)
-
-
-@BOTH
-def test_values_are_discounted_by_the_actions_between(policy: SearchPolicy) -> None:
-    root = played("vadus(size=2)", "b2")
-    action = root.legal_actions()[0]
-    assert root.child(action).current_player() == root.current_player()
-    network = TableNetwork(root, {action: 5.0}, {(): 0.25, (action,): 0.75})
-    result = search(root, network, policy, 1, discount=0.8)
-    assert result.values[0] == pytest.approx((0.25 + 0.8 * 0.75) / 2)
 
 
 @pytest.mark.parametrize("settings", [Gumbel(value_scale=1.0), PUCT()], ids=["gumbel", "puct"])

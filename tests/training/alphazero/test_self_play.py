@@ -113,7 +113,7 @@ def test_only_full_searches_are_stored() -> None:
     assert [State.from_record(game, position["state"]) for position in first.positions] == full
 
 
-def test_the_guide_counts_in_full_and_fast_searches_with_a_weight_that_falls_to_0() -> None:
+def test_the_guide_counts_in_all_searches_with_a_weight_that_falls_to_0(monkeypatch: pytest.MonkeyPatch) -> None:
     game = load_game("vadus(size=3)")
     weight = [[0, 0.8], [0.5, 0]]
     settings = {"full_share": 0.5, "guide": "playouts", "guide_playouts": 3, "guide_weight": weight}
@@ -130,9 +130,6 @@ def test_the_guide_counts_in_full_and_fast_searches_with_a_weight_that_falls_to_
             full = self_play.search.num_simulations_done - before[1] == 6 * 8
             num_guided.add((full, self_play.search.num_leaves_guided > before[0]))
         assert num_guided == {(True, guided), (False, guided)}
-
-
-def test_a_game_without_an_evaluation_cannot_have_it_for_its_guide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stoneworks.training.alphazero.config.has_evaluation", lambda game: False)
     tiny("vadus(size=2)", {"guide": "playouts"})
     with pytest.raises(ConfigError, match="guide must be playouts or none"):

@@ -71,8 +71,9 @@ def test_the_report_shows_scores_losses_games_and_policies(alphazero_run: Path, 
 def test_the_games_have_the_colors_of_their_end(alphazero_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     swapped = load_game("laido(size=3)").deserialize_state("b4\nswap\npass\npass")
     game = GameRecord.of_state(swapped, ("first", "second")), 0
+    write_report(alphazero_run)  # makes the folder of the pictures
     monkeypatch.setattr(reports, "_match_games", lambda run: [game])
-    assert "first (White) against second" in write_report(alphazero_run).read_text()
+    assert "first (White) against second" in "".join(reports._games(read_run(alphazero_run)))
 
 
 @pytest.mark.parametrize("name", [game for game in small_games() if load_game(game).num_action_planes > 1])

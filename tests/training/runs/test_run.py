@@ -245,9 +245,7 @@ def test_a_run_that_cannot_begin_writes_nothing(tmp_path: Path) -> None:
         with pytest.raises(error, match=message):
             train_run(refused, tmp_path / "new" / "run")
         assert not (tmp_path / "new").exists()
-
-
-def test_a_run_needs_an_empty_folder_or_its_own(tmp_path: Path) -> None:
+    # It needs an empty folder, or its own.
     for name in ("own", ".draft.tmp", "notes.txt"):
         (tmp_path / name).touch()
     for resume in (False, True):
