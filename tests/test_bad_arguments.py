@@ -82,9 +82,7 @@ ARENA = partial(ArenaSettings, game="vadus(size=2)", num_pairs=1)
         (RateSettings, "scout_pairs", [0], "1"),
     ],
 )
-def test_a_wrong_argument_is_named_with_its_value(
-    call: Callable[..., object], argument: str, values: list[Any], allowed: str
-) -> None:
+def test_a_wrong_argument_is_named(call: Callable[..., object], argument: str, values: list[Any], allowed: str) -> None:
     for value in values:
         with pytest.raises(ValueError, match=" must be ") as error:
             call(**{argument: value})

@@ -143,11 +143,17 @@ def test_a_block_of_python_prints_what_the_page_shows(
         assert printed.getvalue() == output
 
 
-def test_excerpts_on_the_page_about_hex_match_the_example() -> None:
+def test_excerpts_match_the_examples_and_those_of_libraries_are_shown_whole_and_tested() -> None:
     excerpts = [block for page, _, language, block in BLOCKS if (page, language) == ("docs/adding-a-game.md", "py")]
     example = "".join((ROOT / "examples" / name).read_text(encoding="utf-8") for name in ("hex.py", "imitation.py"))
     assert len(excerpts) > 3
     assert [excerpt for excerpt in excerpts if excerpt not in example] == []
+    pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "libraries").glob("*.md"))
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "integrations").glob("test_*.py"))
+    examples = sorted(path.stem for path in (ROOT / "examples").glob("*_*.py"))
+    shown = re.findall(r'^```{.python}\n--8<-- "examples/(\w+)\.py"\n```$', pages, re.MULTILINE)
+    assert sorted(shown) == examples
+    assert [name for name in examples if name not in tests] == []
 
 
 @pytest.mark.parametrize("name", ["bot", "network"])
@@ -158,15 +164,6 @@ def test_a_script_on_the_page_about_adding_prints_what_the_page_says(name: str, 
     )
     command = [sys.executable, ROOT / "examples" / f"{name}.py"]
     assert subprocess.check_output(command, cwd=tmp_path, text=True) == f"{printed}\n"
-
-
-def test_every_example_of_a_library_is_shown_whole_on_one_page_and_run_by_a_test() -> None:
-    pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "libraries").glob("*.md"))
-    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "integrations").glob("test_*.py"))
-    examples = sorted(path.stem for path in (ROOT / "examples").glob("*_*.py"))
-    shown = re.findall(r'^```{.python}\n--8<-- "examples/(\w+)\.py"\n```$', pages, re.MULTILINE)
-    assert sorted(shown) == examples
-    assert [name for name in examples if name not in tests] == []
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
@@ -207,20 +204,17 @@ def test_the_api_reference_documents_every_public_name(package: str) -> None:
     assert [name for name in module.__all__ if not is_documented(name)] == []
 
 
-def test_the_changelog_and_the_citation_name_the_version_of_the_package() -> None:
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    released = re.findall(r"^## (\d\S*) - (\S+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
-    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert released[0][0] == version
-    assert f"\nversion: {version}\ndate-released: {released[0][1]}\n" in citation
-
-
-def test_what_the_api_reference_and_the_script_of_pictures_name_exists_and_nothing_is_missing() -> None:
+def test_what_the_reference_the_pictures_the_changelog_and_the_citation_name_is_there() -> None:
     assert [name for name in DOCUMENTED_MODULES if importlib.util.find_spec(name) is None] == []
     integrations = {f"stoneworks.integrations.{path.stem}" for path in (ROOT / "integrations").glob("[a-z]*.py")}
     assert integrations <= DOCUMENTED_MODULES
     files = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs" / "images" / "rulings").iterdir()}
     assert files == {picture.path for picture in RULING_PICTURES}
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    released = re.findall(r"^## (\d\S*) - (\S+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert released[0][0] == version
+    assert f"\nversion: {version}\ndate-released: {released[0][1]}\n" in citation
 
 
 @pytest.mark.parametrize("picture", RULING_PICTURES, ids=lambda picture: picture.path)
@@ -290,15 +284,12 @@ def test_commands_within_the_text_of_a_page_exist(path: Path) -> None:
             assert unknown == [], code
 
 
-def test_every_block_has_a_language_that_is_tested() -> None:
+def test_every_block_has_a_language_that_is_tested_and_entry_points_are_those_of_the_registries() -> None:
     """Python runs, ``py`` excerpts and output are compared, and shell commands are parsed."""
     languages = [language for *_, language, _ in BLOCKS]
     assert set(languages) <= {"python", "py", "output", "", "sh", "toml", "{.python}"}
     following = re.findall(r"^```\n\n```output$", "\n".join(path.read_text("utf-8") for path in PAGES), re.MULTILINE)
     assert len(following) == languages.count("output"), "output follows a block"
-
-
-def test_the_entry_points_on_the_page_about_adding_games_are_read_by_the_registries() -> None:
     from stoneworks.envs.rules import games
     from stoneworks.models import architecture
     from stoneworks.models.bots import registry

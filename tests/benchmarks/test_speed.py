@@ -83,14 +83,6 @@ def test_workloads_do_at_least_the_requested_amount(workload):
     assert workload.play(50) >= 0.9 * 50  # rollouts of OpenSpiel are counted by their mean length
 
 
-def test_players_are_measured_in_positions_in_which_the_game_goes_on():
-    for name in ("vadus(size=2)", "trugo(max_turns=12,pieces=3,radius=2,tiles=6)"):
-        states, again = (ours.positions_of_random_games(load_game(name)) for _ in range(2))
-        assert len(states) == len(ours.PLACES_IN_GAME)
-        assert not any(state.is_terminal() for state in states)
-        assert [state.history() for state in states] == [state.history() for state in again]
-
-
 def test_the_parts_of_a_run_of_self_play_are_shares_of_its_time(tmp_path):
     config = tmp_path / "tiny.yaml"
     config.write_text(
@@ -107,7 +99,7 @@ def test_the_parts_of_a_run_of_self_play_are_shares_of_its_time(tmp_path):
     assert sum(percentages) < 100
 
 
-def test_the_usual_setup_gives_rewards_to_the_mover():
+def test_rewards_are_those_of_the_mover_and_players_are_measured_where_the_game_goes_on():
     env = BothSidesEnv(connect_four())
     observation, _ = env.reset(seed=0)
     assert env.observation_space.contains(observation)
@@ -117,6 +109,11 @@ def test_the_usual_setup_gives_rewards_to_the_mover():
         assert not over
     _, reward, over, _, _ = env.step(0)
     assert (reward, over) == (1, True)
+    for name in ("vadus(size=2)", "trugo(max_turns=12,pieces=3,radius=2,tiles=6)"):
+        states, again = (ours.positions_of_random_games(load_game(name)) for _ in range(2))
+        assert len(states) == len(ours.PLACES_IN_GAME)
+        assert not any(state.is_terminal() for state in states)
+        assert [state.history() for state in states] == [state.history() for state in again]
 
 
 def test_costs_are_measured_drawn_and_written(tmp_path, run_command):

@@ -109,9 +109,7 @@ ARENA = ["arena", *MATCH[1:]]
         ),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2_and_writes_nothing(
-    run_command: Run, arguments: list[str], complaint: str, tmp_path: Path
-) -> None:
+def test_bad_input_is_one_line_of_error(run_command: Run, arguments: list[str], complaint: str, tmp_path: Path) -> None:
     with contextlib.chdir(tmp_path):
         code, out, err = run_command(*arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
@@ -171,7 +169,7 @@ def play_typed(typed: str) -> tuple[TerminalGame, str]:
     return terminal, target.getvalue()
 
 
-def test_invalid_input_is_a_one_line_error_and_the_prompt_is_repeated() -> None:
+def test_several_actions_are_typed_on_one_line_and_after_invalid_input_the_prompt_is_repeated() -> None:
     terminal, out = play_typed("zz\n\npass\n c3 \n")
     assert "'zz' is not a valid action" in out
     assert "pass is illegal: V1: the first turn is a stone, not a pass" in out
@@ -181,9 +179,6 @@ def test_invalid_input_is_a_one_line_error_and_the_prompt_is_repeated() -> None:
     assert [text.count("\n") for text in complaints] == [1, 0, 1, 0]
     shown, game = play_typed("help\n")[1].split("> ", 1)[1], load_game("vadus")
     assert all(text in shown for text in (*game.guide.rules, game.action_help, "hint", "undo", "help", "quit"))
-
-
-def test_several_actions_of_a_turn_are_typed_on_one_line() -> None:
     before = play_typed("c3\n")[0].state
     one, two = (before.action_to_string(action) for action in before.legal_actions()[:2])
     state = play_typed(f"c3\n{one} {two}\n")[0].state

@@ -48,7 +48,7 @@ def test_pettingzoos_seed_and_render_tests_pass(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", game_names())
-def test_spaces_are_the_same_objects_each_time_and_equal_for_both_agents(name):
+def test_spaces_are_the_same_objects_each_time_and_env_and_raw_env_make_the_same(name):
     env = make(name)
     for space_of in (env.observation_space, env.action_space):
         assert space_of("player_0") is space_of("player_0")
@@ -56,6 +56,11 @@ def test_spaces_are_the_same_objects_each_time_and_equal_for_both_agents(name):
         assert space_of("player_0") == space_of("player_1")
     assert env.observation_space("player_0")["action_mask"].dtype == np.int8
     assert str(env) == f"{name}_v0" == env.metadata["name"]
+    from stoneworks.envs import vadus_v0
+
+    assert vadus_v0 is envs.vadus_v0
+    assert vadus_v0.env is vadus_v0.raw_env
+    assert str(pickle.loads(pickle.dumps(vadus_v0.env))(size=3).game) == "vadus(size=3)"
 
 
 def test_a_copy_of_an_environment_that_shows_a_window_opens_its_own(monkeypatch):
@@ -91,14 +96,6 @@ def test_rendering_shows_the_position(mode):
     without.reset()
     with pytest.warns(UserWarning, match="render_mode"):
         assert without.render() is None
-
-
-def test_env_and_raw_env_make_the_same():
-    from stoneworks.envs import vadus_v0
-
-    assert vadus_v0 is envs.vadus_v0
-    assert vadus_v0.env is vadus_v0.raw_env
-    assert str(pickle.loads(pickle.dumps(vadus_v0.env))(size=3).game) == "vadus(size=3)"
 
 
 @pytest.mark.parametrize("agent", ["nobody", "", None, 0, ["player_0"]], ids=repr)

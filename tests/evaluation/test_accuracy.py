@@ -21,7 +21,7 @@ def sample() -> Sample:
     return make_sample(GAME, 12, seed=1)
 
 
-def test_samples_hold_different_positions_in_which_some_action_is_a_mistake(sample: Sample) -> None:
+def test_samples_hold_different_positions_with_mistakes_and_are_stored(sample: Sample, tmp_path: Path) -> None:
     solver = Solver(GAME, memory_mib=1)
     assert len(sample.positions) == len({position.actions for position in sample.positions}) == 12
     for position in sample.positions:
@@ -30,9 +30,6 @@ def test_samples_hold_different_positions_in_which_some_action_is_a_mistake(samp
             after = solver.value(state.child(action)) * (1 - 2 * state.current_player())
             assert (after == position.result) == (GAME.action_to_string(action) in position.keeping)
         assert 0 < len(position.keeping) < len(state.legal_actions())
-
-
-def test_samples_are_stored_and_equal_for_equal_seeds(sample: Sample, tmp_path: Path) -> None:
     sample.save(tmp_path / "sample.json")
     assert load_sample(GAME, tmp_path / "sample.json") == sample == make_sample(GAME, 12, seed=1)
     with pytest.raises(DocumentError, match=r"laido\(size=2\)"):

@@ -156,20 +156,17 @@ def test_a_match_stops_by_its_sequential_test_whatever_the_workers(tmp_path: Pat
     assert results_of(one).to_fields()["sprt"]["decision"] == "elo1 accepted"
 
 
-@pytest.mark.parametrize(
-    ("settings", "difference"),
-    [
+def test_another_arena_in_the_folder_is_refused(played: Path) -> None:
+    before = contents(played)
+    for settings, difference in (
         (match(8), "num_pairs is 12 in .* and 8 here"),
         (match(seed=1), "seed is 0 in .* and 1 here"),
         (match(sprt=Sprt()), "sprt is None in .* and 'elo0=0,elo1=30,alpha=0.05,beta=0.05' here"),
         (settings_of(("random", "greedy"), chunk_pairs=4), "pairings is"),
-    ],
-)
-def test_another_arena_in_the_folder_is_refused(played: Path, settings: ArenaSettings, difference: str) -> None:
-    before = contents(played)
-    with pytest.raises(ArenaFolderError, match=difference):
-        play_arena(settings, played)
-    assert before == contents(played)
+    ):
+        with pytest.raises(ArenaFolderError, match=difference):
+            play_arena(settings, played)
+        assert before == contents(played)
 
 
 @pytest.mark.needs("torch")
@@ -219,12 +216,24 @@ def test_games_and_settings_that_cannot_be_read_are_an_error_that_names_the_file
             load_arena(played)
 
 
-def test_a_failing_player_is_an_error_that_names_the_pairing(tmp_path: Path) -> None:
+def test_failing_players_are_named_with_the_pairing_also_in_workers_whose_end_is_an_error(tmp_path: Path) -> None:
     bot, settings = weakened(0)(load_game(GAME), 0), settings_of(("mine", "random"), num_pairs=2)
     for answer, complaint in (({"side_effect": ZeroDivisionError("mine")}, "mine"), ({"return_value": ([], -3)}, "-3")):
         bot.step_with_policy = Mock(**answer)  # type: ignore[method-assign]
         with pytest.raises(ArenaPlayError, match=f"'mine' against 'random': .*{complaint}"):
             play_arena(settings, tmp_path / complaint, {"mine": bot})
+    settings = settings_of(("nobody", "random"), num_pairs=4)
+    with pytest.raises(ArenaPlayError, match="'nobody' against 'random': UnknownBotError"):
+        list(play_chunks(settings, {"nobody": "nobody", "random": "random"}, settings.chunks, 2))
+    assert not multiprocessing.active_children()
+    settings = match(4000, chunk_pairs=40)
+    chunks = play_chunks(settings, {"greedy": "greedy", "random": "random"}, settings.chunks, 2)
+    next(chunks)
+    for process in multiprocessing.active_children():
+        process.kill()
+    with pytest.raises(ArenaPlayError, match="a worker process of the arena died"):
+        list(chunks)
+    assert not multiprocessing.active_children()
 
 
 def test_only_players_that_the_arena_made_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,27 +260,10 @@ def test_only_players_that_the_arena_made_are_closed(tmp_path: Path, monkeypatch
         (lambda folder: play_to_precision(match(), folder, max_error=1, players={"nobody": "random"}), "'nobody'"),
     ],
 )
-def test_arguments_are_checked_before_anything_is_written(
-    play: Callable[[Path], object], complaint: str, tmp_path: Path
-) -> None:
+def test_arguments_are_checked_first(play: Callable[[Path], object], complaint: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=complaint):
         play(tmp_path / "arena")
     assert not (tmp_path / "arena").exists()
-
-
-def test_an_error_in_a_worker_and_its_end_are_errors_in_the_caller() -> None:
-    settings = settings_of(("nobody", "random"), num_pairs=4)
-    with pytest.raises(ArenaPlayError, match="'nobody' against 'random': UnknownBotError"):
-        list(play_chunks(settings, {"nobody": "nobody", "random": "random"}, settings.chunks, 2))
-    assert not multiprocessing.active_children()
-    settings = match(4000, chunk_pairs=40)
-    chunks = play_chunks(settings, {"greedy": "greedy", "random": "random"}, settings.chunks, 2)
-    next(chunks)
-    for process in multiprocessing.active_children():
-        process.kill()
-    with pytest.raises(ArenaPlayError, match="a worker process of the arena died"):
-        list(chunks)
-    assert not multiprocessing.active_children()
 
 
 def test_results_agree_with_the_games(finished_arena: Path) -> None:
@@ -555,10 +547,9 @@ def test_an_interrupted_call_continues_with_the_same_games(tmp_path: Path, preci
     assert resumed.ratings.elo.tolist() == whole.ratings.elo.tolist()
 
 
-def test_a_ladder_can_be_made_to_a_precision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_command: Run) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_ladder_can_be_made_to_a_precision(run: Run) -> None:
     making = ["ladder", "make", SMALL, *PLAYERS, "--pairs", "10", "--output", ".", "--workers", "1"]
-    assert run_command(*making, "--max-error", "45")[0] == 0
+    assert run(*making, "--max-error", "45")[0] == 0
     ladder = load_ladder(SMALL, "vadus-size-2.json")
     assert ladder.made.command.endswith(" --max-error 45.0 --max-rounds 10")
     assert all(player.over_next and player.over_next.standard_error <= 45 for player in ladder.players[:-1])

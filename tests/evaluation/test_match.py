@@ -109,7 +109,7 @@ def test_a_bot_without_chance_scores_half_of_each_pair_against_itself() -> None:
 
 
 @pytest.mark.parametrize("game", ["vadus(size=2)", "laido(size=2)", "laido(pie_rule=False,size=2)"])
-def test_an_opening_never_ends_the_game(game: str) -> None:
+def test_an_opening_never_ends_the_game_and_is_uniform_among_the_first_actions(game: str) -> None:
     generator = np.random.default_rng(0)
     lengths = set()
     for _ in range(60):
@@ -119,9 +119,6 @@ def test_an_opening_never_ends_the_game(game: str) -> None:
     # On a full board the second pass would end the game, so openings stop there.
     assert max(lengths) < 30
     assert {len(random_opening(load_game(game), 4, generator).history()) for _ in range(20)} == {4}
-
-
-def test_openings_are_uniform_among_the_first_actions() -> None:
     generator = np.random.default_rng(1)
     game = load_game("vadus(size=2)")
     counts = np.bincount([random_opening(game, 1, generator).history()[0] for _ in range(3500)])

@@ -141,7 +141,7 @@ def games_against(fixed: Ratings, elo: float, num_pairs: int, generator: np.rand
     return [drawn(generator, "new", name, elo - rating, favor) for name, rating in pairs]
 
 
-def test_a_new_player_is_rated_against_fixed_ratings_with_the_right_error() -> None:
+def test_a_new_player_is_rated_against_fixed_ratings_whose_errors_are_carried_along() -> None:
     generator = np.random.default_rng(21)
     deviations = []
     for _ in range(200):
@@ -149,9 +149,6 @@ def test_a_new_player_is_rated_against_fixed_ratings_with_the_right_error() -> N
         deviations.append((rating - 450) / error)
     assert 0.58 < (np.abs(deviations) < 1).mean() < 0.80
     assert abs(np.mean(deviations)) < 0.25
-
-
-def test_the_errors_of_fixed_ratings_are_carried_along() -> None:
     games = games_against(fixed_ratings(), 450, 100, np.random.default_rng(22))
     rating, error = rate_against(fixed_ratings(), "new", games)
     again, larger = rate_against(fixed_ratings(errors=50.0, seat_error=10.0), "new", games)

@@ -25,7 +25,7 @@ def test_the_ratio_is_the_published_one(number: int, elo0: float, elo1: float, c
     assert Sprt(elo0=elo0, elo1=elo1).log_likelihood_ratio(counts) == pytest.approx(ratio, abs=0.00501), number
 
 
-def test_decisions_follow_the_published_bounds() -> None:
+def test_decisions_follow_the_published_bounds_and_pairs_are_counted_by_their_points() -> None:
     assert Sprt().upper_bound == -Sprt().lower_bound == pytest.approx(2.94444, abs=1e-5)
     assert Sprt(alpha=0.05, beta=0.1).lower_bound == pytest.approx(math.log(0.1 / 0.95))
     for counts in ([1, 2, 3], [1, 2, 3, 4, -1], [0.5, 0, 0, 0, 0], "12345"):
@@ -41,6 +41,9 @@ def test_decisions_follow_the_published_bounds() -> None:
     s0, s1 = 0.5, 1 / (1 + 10 ** (-50 / 400))  # pairs won or lost as a whole: the plain binomial ratio
     expected = 60 * math.log(s1 / s0) + 40 * math.log((1 - s1) / (1 - s0))
     assert test.log_likelihood_ratio([40, 0, 0, 0, 60]) == pytest.approx(expected, abs=2e-3)
+    scores = np.array([[0, 0], [0.5, 0], [1, 0], [0, 1], [0.5, 0.5], [1, 0.5], [1, 1], [1, 1]])
+    assert pentanomial(scores).tolist() == [1, 1, 3, 1, 2]
+    assert pentanomial(np.empty((0, 2))).tolist() == [0] * 5
 
 
 @pytest.mark.once
@@ -56,12 +59,6 @@ def test_error_rates_of_decisions_are_as_configured(elo: float, wrong: SprtDecis
             counts += pentanomial((generator.random((8, 2)) < chance).astype(np.float64))
         mistakes += decision is wrong
     assert mistakes / 200 < 0.16  # a share of 10 % has a standard deviation of 2.1 %
-
-
-def test_pairs_are_counted_by_their_points() -> None:
-    scores = np.array([[0, 0], [0.5, 0], [1, 0], [0, 1], [0.5, 0.5], [1, 0.5], [1, 1], [1, 1]])
-    assert pentanomial(scores).tolist() == [1, 1, 3, 1, 2]
-    assert pentanomial(np.empty((0, 2))).tolist() == [0] * 5
 
 
 def test_a_test_is_parsed_from_its_text() -> None:

@@ -103,11 +103,18 @@ def test_random_games_agree_with_openspiel(size: int, num_games: int, swap: bool
     assert num_games / 4 < num_swaps < num_games if swap else num_swaps == 0
 
 
-def test_the_greatest_length_is_reached_on_the_smallest_board() -> None:
+def test_the_greatest_length_is_reached_and_a_swap_gives_player_1_the_first_stone() -> None:
     for swap, longest in ((False, 4), (True, 5)):
         game = load_game("hex", size=2, swap=swap)
         assert game.max_game_length() == longest
         assert game.perft(longest) > 0 == game.perft(longest + 1)
+    state = load_game("hex(size=2)").deserialize_state("a1\nswap")
+    assert (state.current_player(), state.color_of(0), state.color_of(1)) == (0, 1, 0)
+    assert state.observation_tensor(1)[:, 0, 0].tolist() == [1, 0, 1, 0, 1]
+    assert state.observation_tensor(0)[:, 0, 0].tolist() == [0, 1, 1, 0, 0]
+    for text in ("b1", "a2"):
+        state.apply_action(state.string_to_action(text))
+    assert state.outcome() == (1, "connection")
 
 
 def test_equal_positions_have_equal_records_after_different_histories(hex_module: ModuleType) -> None:
@@ -120,16 +127,6 @@ def test_equal_positions_have_equal_records_after_different_histories(hex_module
         for move in range(len(history)):
             again.apply_action(int(of_players[move % 2].pop()))
         assert again == game.deserialize_state("\n".join(map(game.action_to_string, history)))
-
-
-def test_after_a_swap_player_1_has_the_first_stone_and_its_edges() -> None:
-    state = load_game("hex(size=2)").deserialize_state("a1\nswap")
-    assert (state.current_player(), state.color_of(0), state.color_of(1)) == (0, 1, 0)
-    assert state.observation_tensor(1)[:, 0, 0].tolist() == [1, 0, 1, 0, 1]
-    assert state.observation_tensor(0)[:, 0, 0].tolist() == [0, 1, 1, 0, 0]
-    for text in ("b1", "a2"):
-        state.apply_action(state.string_to_action(text))
-    assert state.outcome() == (1, "connection")
 
 
 def test_pettingzoos_conformance_tests_pass() -> None:
@@ -162,13 +159,6 @@ def test_what_needs_an_evaluation_reports_that_hex_has_none_and_defaults_do_not_
     assert default_bot(game) == "mcts:100"
     assert playable_bots(ANCHORS, game) == ("random", "mcts:10", "mcts:100", "mcts:1000")
     assert playable_bots(ANCHORS, load_game("vadus")) == ANCHORS
-
-
-def test_hex_is_played_in_the_terminal_with_hints(run_command: Run) -> None:
-    code, out, _ = run_command("play", "hex", "--size", "3", typed="hint\na1\nquit\n")
-    assert code == 0
-    assert "mcts:100 would play" in out
-    assert "mcts:100 plays" in out
 
 
 def test_pickles_bring_the_registration_along_and_the_example_runs(hex_module: ModuleType, tmp_path: Path) -> None:
@@ -213,13 +203,17 @@ def test_training_learns_hex_from_defaults_that_fit_it(algorithm: str, tmp_path:
         state.apply_action(bot.step(state))
 
 
-def test_a_game_from_outside_says_of_itself_what_the_others_do(hex_module: ModuleType) -> None:
+def test_hex_says_of_itself_what_others_do_also_in_the_terminal(hex_module: ModuleType, run_command: Run) -> None:
     state = load_game("hex(size=2)").deserialize_state("a1")
     assert str(state).endswith("White (O, player 1) to move: a stone, or a swap of colors")
     assert [state.explain_illegal(action) for action in range(5)] == ["a1 is occupied", None, None, None, None]
     state = load_game("hex(size=2)").deserialize_state("a1\nb1\na2")
     assert state.explain_result() == ("2 stones connect both edges", (0, 2))
     assert [state.explain_illegal(action) for action in range(5)] == ["the game is over"] * 5
+    code, out, _ = run_command("play", "hex", "--size", "3", typed="hint\na1\nquit\n")
+    assert code == 0
+    assert "mcts:100 would play" in out
+    assert "mcts:100 plays" in out
 
 
 def test_hex_is_compared_in_every_respect_in_which_others_have_it() -> None:

@@ -56,7 +56,7 @@ def test_spaces_masks_and_attributes_are_those_of_the_games() -> None:
         env.set_attr("illegal_action", "lose", indices=[0])
 
 
-def test_ended_games_have_return_length_and_last_observation() -> None:
+def test_ended_games_have_return_length_and_last_observation_and_a_reset_can_keep_games() -> None:
     env = make_env(3, seat="alternate", opponent=first_action)
     plain = VectorEnv(3, "vadus(size=2)", seat="alternate", opponent=first_action)
     env.seed(1)
@@ -85,9 +85,6 @@ def test_ended_games_have_return_length_and_last_observation() -> None:
             np.testing.assert_array_equal(infos[row]["terminal_observation"], expected[4]["final_obs"][row])
             lengths[row] = 0
     assert num_ended > 3
-
-
-def test_games_can_be_kept_by_a_reset() -> None:
     env = make_env(3, "vadus(size=3)")
     env.reset()
     for _ in range(3):

@@ -125,7 +125,7 @@ def test_missing_files_are_named(folder: Path, tmp_path: Path) -> None:
         load_training_state(folder)
 
 
-def test_saving_replaces_a_checkpoint_whole(folder: Path) -> None:
+def test_saving_replaces_a_checkpoint_whole_and_nothing_else(folder: Path, tmp_path: Path) -> None:
     save_network(folder, GAME, some_network(1), training={"frames": 8})
     assert sorted(file.name for file in folder.iterdir()) == ["checkpoint.json", "model.safetensors"]
     assert [file.name for file in folder.parent.iterdir()] == ["agent"]
@@ -135,6 +135,16 @@ def test_saving_replaces_a_checkpoint_whole(folder: Path) -> None:
         loaded = load_checkpoint(folder)
         assert loaded.training == {"frames": 8}
         assert torch.equal(loaded.network.stem.weight, some_network(1).stem.weight)
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.txt").write_text("years of work")
+    (tmp_path / "file").write_text("x")
+    for name in ("thesis", "file"):
+        with pytest.raises(CheckpointError, match=f"{name} must be a new or empty folder or a checkpoint"):
+            save_network(tmp_path / name, GAME, some_network())
+    assert (tmp_path / "thesis" / "chapter.txt").read_text() == "years of work"
+    with pytest.raises(CheckpointError, match=r"network for laido.* must be"):
+        save_network(tmp_path / "agent", GAME, some_network(game="vadus(size=3)"))
+    assert not (tmp_path / "agent").exists()
 
 
 @pytest.mark.parametrize(
@@ -153,16 +163,3 @@ def test_a_failed_save_changes_nothing(folder: Path, training: Any, message: str
         save_network(folder, GAME, some_network(1), training=training)
     assert load_checkpoint(folder).training == {"frames": 7}
     assert [file.name for file in folder.parent.iterdir()] == ["agent"]
-
-
-def test_nothing_but_a_checkpoint_is_replaced(tmp_path: Path) -> None:
-    (tmp_path / "thesis").mkdir()
-    (tmp_path / "thesis" / "chapter.txt").write_text("years of work")
-    (tmp_path / "file").write_text("x")
-    for name in ("thesis", "file"):
-        with pytest.raises(CheckpointError, match=f"{name} must be a new or empty folder or a checkpoint"):
-            save_network(tmp_path / name, GAME, some_network())
-    assert (tmp_path / "thesis" / "chapter.txt").read_text() == "years of work"
-    with pytest.raises(CheckpointError, match=r"network for laido.* must be"):
-        save_network(tmp_path / "agent", GAME, some_network(game="vadus(size=3)"))
-    assert not (tmp_path / "agent").exists()

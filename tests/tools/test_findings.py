@@ -46,7 +46,9 @@ def test_equal_seeds_give_equal_games() -> None:
     assert first.lengths != other.lengths
 
 
-def test_the_page_gets_the_section_and_keeps_other_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pages_get_the_section_and_the_table_and_keep_other_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "images").mkdir()
     page = tmp_path / "vadus.md"
     page.write_text("no section\n")
@@ -66,6 +68,14 @@ def test_the_page_gets_the_section_and_keeps_other_changes(tmp_path: Path, monke
     assert re.fullmatch(rf"before\n{module.BEGIN}\n(?s:.*)The first player scored(?s:.*){module.END}\nchanged\n", text)
     assert "old" not in text
     assert (tmp_path / "images" / "vadus-opening.svg").read_text().startswith("<")
+    monkeypatch.setattr(game_figures, "GAMES", ("vadus(size=2)",))
+    page = tmp_path / "games.md"
+    page.write_text(f"before\n{game_figures.BEGIN}\nold\n{game_figures.END}\nafter\n")
+    game_figures.main(page, random_games=4, agent_games=2, sampled_actions=2, seed=0)
+    text = page.read_text()
+    assert "old" not in text
+    assert text.count("| `vadus(size=2)` |") == 2
+    assert text.endswith(f"{game_figures.END}\nafter\n")
 
 
 def test_figures_of_a_game_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,14 +89,3 @@ def test_figures_of_a_game_that_is_known(monkeypatch: pytest.MonkeyPatch) -> Non
     actions, turns, choices, tree, draws, first = game_figures.figures(game, 3, 0, stone_and_passes)
     assert (actions, turns, choices, tree) == ("3", "3", "7", "10^3")  # (8 + 7 + 7) / 3, and log10(8 * 7 * 7) = 2.6
     assert (draws, first) == ("0%", "0%")  # the lone stone is on hill 0, and White has fewer stones there
-
-
-def test_the_table_is_written_into_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(game_figures, "GAMES", ("vadus(size=2)",))
-    page = tmp_path / "games.md"
-    page.write_text(f"before\n{game_figures.BEGIN}\nold\n{game_figures.END}\nafter\n")
-    game_figures.main(page, random_games=4, agent_games=2, sampled_actions=2, seed=0)
-    text = page.read_text()
-    assert "old" not in text
-    assert text.count("| `vadus(size=2)` |") == 2
-    assert text.endswith(f"{game_figures.END}\nafter\n")

@@ -127,13 +127,20 @@ def test_undo_goes_back_to_the_persons_own_turn_and_keeps_a_variation(start: Sta
     play.send("bot", node=0, status=409)
 
 
-def test_a_person_resigns_and_takes_it_back_and_seats_are_flipped(start: Start) -> None:
+def test_a_person_resigns_and_seats_are_flipped_to_named_bots(start: Start, client: httpx.Client) -> None:
     play = start("taugo(size=4)", ["random", None])
     assert play.send("resign")["result"] == {"winner": 0, "reason": "resignation"}
     assert play.send("undo")["result"] is None
     flipped = start("taugo(size=4)", [None, "random"])
     assert flipped.send("players", players=["random", None])["bot_to_move"]
     assert flipped.send("bot")["position"]["player"] == 1
+    query = {"game": "vadus(size=3)", "name": "mcts:17"}
+    found = {"name": "mcts:17", "rating": None, "error": None, "values": True, "kind": "mcts", "searches": True}
+    assert client.get("/api/bot", params=query).json() == found
+    assert client.get("/api/bot", params=query | {"name": "exec:true"}).status_code == 400
+    play = start("vadus(size=3)", [None, None])
+    play.send("players", players=["mcts:17", None])
+    assert len(play.send("bot")["turns"]) == 1
 
 
 def test_moves_have_the_color_of_their_time_and_scores_are_those_of_the_players(start: Start, post: Any) -> None:
@@ -148,16 +155,6 @@ def test_moves_have_the_color_of_their_time_and_scores_are_those_of_the_players(
         position = post("position", game="laido(size=3)", actions=actions)
         assert position["score"] == score
         assert dict(zip(position["colors"], position["score"], strict=True)) == {"Black": [-1], "White": []}
-
-
-def test_a_bot_named_by_the_user_plays(start: Start, client: httpx.Client) -> None:
-    query = {"game": "vadus(size=3)", "name": "mcts:17"}
-    found = {"name": "mcts:17", "rating": None, "error": None, "values": True, "kind": "mcts", "searches": True}
-    assert client.get("/api/bot", params=query).json() == found
-    assert client.get("/api/bot", params=query | {"name": "exec:true"}).status_code == 400
-    play = start("vadus(size=3)", [None, None])
-    play.send("players", players=["mcts:17", None])
-    assert len(play.send("bot")["turns"]) == 1
 
 
 def test_a_database_of_a_later_version_and_another_file_are_refused(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from stoneworks.evaluation.records import GameRecord
 from stoneworks.web import Replay
 
 
-def test_variations_and_comments_travel_with_the_record(post: Any, client: Any) -> None:
+def test_variations_and_comments_travel_with_the_record_and_a_tree_is_saved_at_once(post: Any, client: Any) -> None:
     view = post("games", game="laido(size=3)", players=[None, None], actions=["c3", "b3"], title="a study")
     branch = post(f"games/{view['id']}/variation", node=1, actions=["swap", "d3"])
     post(f"games/{view['id']}/comment", node=branch["node"], text="better? ½ <b>")
@@ -31,9 +31,6 @@ def test_variations_and_comments_travel_with_the_record(post: Any, client: Any) 
     assert copy["players"] == [None, "runs/first@64"]
     again = json.loads(client.get(f"/api/games/{copy['id']}/record").text)
     assert again["players"] == ["human", "runs/first@64"]
-
-
-def test_a_tree_is_saved_at_once(post: Any, client: Any) -> None:
     tree = [
         {"parent": None, "action": ""},
         {"parent": 0, "action": "c3"},
@@ -98,14 +95,7 @@ def test_an_analysis_covers_the_legal_actions(post: Any, bot: str) -> None:
     assert bot == "greedy" or -1 <= found["value"] <= 1
 
 
-def test_a_proven_result_comes_with_the_line_to_the_end(post: Any) -> None:
-    found = post("analyze", game="laido(size=3)", actions=["c3", "b3", "pass"], bot="mcts:100")
-    assert (found["proven"], found["line"], found["line_ends_game"]) == (1, ["pass"], True)
-    found = post("analyze", game="laido(size=3)", actions=["c3", "b3"], bot="greedy")
-    assert (found["proven"], found["line_ends_game"]) == (None, False)
-
-
-def test_values_of_a_game_are_player_0s_and_end_with_the_result(post: Any) -> None:
+def test_values_of_a_game_are_player_0s_and_a_proven_result_comes_with_its_line(post: Any) -> None:
     # Black's single stone is worth -1, White has none: White wins by hills, and a pass of Black ends the game.
     actions = ["b2", "pass", "pass"]
     found = post("values", game="laido(size=3)", actions=actions, bot="mcts:200", first=0, count=4)["values"]
@@ -114,14 +104,13 @@ def test_values_of_a_game_are_player_0s_and_end_with_the_result(post: Any) -> No
     analysis = post("analyze", game="laido(size=3)", actions=["b2"], bot="mcts:200")
     assert analysis["player"] == 1
     assert found[1] == pytest.approx(-analysis["value"], abs=0.4)
+    found = post("analyze", game="laido(size=3)", actions=["c3", "b3", "pass"], bot="mcts:100")
+    assert (found["proven"], found["line"], found["line_ends_game"]) == (1, ["pass"], True)
+    found = post("analyze", game="laido(size=3)", actions=["c3", "b3"], bot="greedy")
+    assert (found["proven"], found["line_ends_game"]) == (None, False)
 
 
-def test_a_replay_has_the_colors_after_a_swap() -> None:
-    html = Replay(load_game("laido(size=3)").deserialize_state("b4\nswap\npass\npass")).to_html()
-    assert '"players":["White","Black"],"colors":["White","Black"]' in html
-
-
-def test_a_line_is_drawn_with_numbers_and_a_policy_as_a_heat_map(post: Any) -> None:
+def test_a_line_is_drawn_with_numbers_a_policy_as_a_heat_map_and_a_replay_in_its_colors(post: Any) -> None:
     plain = post("position", game="vadus(size=3)", actions=["c3"])
     with_line = post("position", game="vadus(size=3)", actions=["c3"], line=["a3", "b3"])
     assert 'aria-label="2"' in with_line["svg"]
@@ -131,6 +120,8 @@ def test_a_line_is_drawn_with_numbers_and_a_policy_as_a_heat_map(post: Any) -> N
     assert "#920d44" in heated["svg"]  # the greatest value has the strongest color
     texts = re.findall('aria-label="([0-9]+)"', heated["svg"])
     assert texts.count("25") == texts.count("50") == 1
+    html = Replay(load_game("laido(size=3)").deserialize_state("b4\nswap\npass\npass")).to_html()
+    assert '"players":["White","Black"],"colors":["White","Black"]' in html
 
 
 def events_of(client: Any, number: int, **fields: Any) -> list[dict[str, Any]]:

@@ -212,7 +212,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
-def test_the_number_of_games_is_bounded(store: Store) -> None:
+def test_the_number_of_games_is_bounded_and_a_game_is_read_as_it_was_at_one_time(store: Store) -> None:
     positions = Positions()
     game = positions.game(GAME)
     new = new_game(positions.line(game, ()))
@@ -223,6 +223,18 @@ def test_the_number_of_games_is_bounded(store: Store) -> None:
     long = new_game(positions.line(game, ("c3", "a3", "b3")))
     with pytest.raises(RequestError, match="at most 3 positions"):
         store.create([long])
+    positions = Positions()
+    (stored,) = store.create([new_game(positions.line(positions.game(GAME), ("c3", "a3")))])
+    query = "SELECT count(*) FROM nodes"
+    deleting = threading.Thread(target=store.delete, args=(stored.id,))
+    with store._transaction() as database:
+        before = database.execute(query).fetchone()
+        deleting.start()
+        deleting.join(0.2)
+        assert database.execute(query).fetchone() == before == (3,)
+    deleting.join()
+    with store._transaction() as database:
+        assert database.execute(query).fetchone() == (0,)
 
 
 def test_a_slow_bot_neither_blocks_others_nor_outlives_its_request(start_server: Any) -> None:
@@ -282,21 +294,6 @@ def test_it_listens_on_loopback_alone(shared_server: Any) -> None:
         if line.split()[3] == "0A" and int(line.split()[1].split(":")[1], 16) == shared_server.port
     ]
     assert listening == [f"0100007F:{shared_server.port:04X}"]
-
-
-def test_a_game_is_read_as_it_was_at_one_time(store: Store) -> None:
-    positions = Positions()
-    (stored,) = store.create([new_game(positions.line(positions.game(GAME), ("c3", "a3")))])
-    query = "SELECT count(*) FROM nodes"
-    deleting = threading.Thread(target=store.delete, args=(stored.id,))
-    with store._transaction() as database:
-        before = database.execute(query).fetchone()
-        deleting.start()
-        deleting.join(0.2)
-        assert database.execute(query).fetchone() == before == (3,)
-    deleting.join()
-    with store._transaction() as database:
-        assert database.execute(query).fetchone() == (0,)
 
 
 def test_a_long_list_of_actions_is_refused_at_once_and_a_long_game_is_replayed() -> None:

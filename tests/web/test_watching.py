@@ -19,20 +19,7 @@ from stoneworks.web.watching import RecordsQuery, Watch
 GAME = "vadus(size=3)"
 
 
-def test_metrics_are_drawn_over_the_unit(tmp_path: Path) -> None:
-    for rows, axis, kept in (
-        ([{"games": 1, "loss": 2.0}, {"games": 2, "loss": 1.5}, {"games": 2, "loss": 1.4, "note": "x"}], "games", 2),
-        ([{"loss": 1.0, "positions": 5}, {"loss": 2.0, "positions": 9}], "positions", 2),
-        ([{"loss": 3.0, "epoch": 1}, {"loss": 2.0, "epoch": 2}], "epoch", 2),
-        ([{"note": "x"}], None, 0),
-    ):
-        (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        run = Watch([tmp_path]).run("0/")
-        assert (run["axis"], run["num_rows"]) == (axis, kept)
-        assert all(len(column) == kept for column in run["columns"].values())
-
-
-def test_a_run_is_running_while_it_is_locked_and_finished_with_its_last_position(tmp_path: Path) -> None:
+def test_a_run_is_running_while_it_is_locked_and_its_metrics_are_drawn_over_the_unit(tmp_path: Path) -> None:
     for name, positions in (("stopped", 900), ("finished", 1007), ("unknown", None)):
         (tmp_path / name).mkdir()
         row = {"loss": 1.0} | ({} if positions is None else {"positions": positions, "total_positions": 1000})
@@ -45,6 +32,16 @@ def test_a_run_is_running_while_it_is_locked_and_finished_with_its_last_position
     with lock_folder(tmp_path / "stopped"):
         assert states()["stopped"] == "running"
     assert states()["stopped"] == "stopped"
+    for rows, axis, kept in (
+        ([{"games": 1, "loss": 2.0}, {"games": 2, "loss": 1.5}, {"games": 2, "loss": 1.4, "note": "x"}], "games", 2),
+        ([{"loss": 1.0, "positions": 5}, {"loss": 2.0, "positions": 9}], "positions", 2),
+        ([{"loss": 3.0, "epoch": 1}, {"loss": 2.0, "epoch": 2}], "epoch", 2),
+        ([{"note": "x"}], None, 0),
+    ):
+        (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        run = Watch([tmp_path]).run("0/")
+        assert (run["axis"], run["num_rows"]) == (axis, kept)
+        assert all(len(column) == kept for column in run["columns"].values())
 
 
 def test_links_in_a_watched_folder_cannot_leave_it(tmp_path: Path) -> None:
@@ -89,9 +86,7 @@ def test_links_in_a_watched_folder_cannot_leave_it(tmp_path: Path) -> None:
     assert Watch([outside]).records(RecordsQuery(source="0/arena"))["all"] == 4
 
 
-def test_a_fifo_does_not_block_and_unchanged_files_of_records_are_parsed_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fifo_does_not_block_and_records_are_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "games.jsonl")
     with pytest.raises(RequestError, match="cannot be read"):
         Watch([tmp_path]).records(RecordsQuery(source="0/games.jsonl"))

@@ -40,23 +40,12 @@ def test_every_game_is_drawn_as_well_formed_svg_that_is_equal_each_time(game: st
 
 
 @BOTH
-def test_there_is_a_circle_for_each_stone_at_its_place(state: State) -> None:
+def test_there_is_a_circle_for_each_stone_at_its_place_and_pixels_have_its_color(state: State) -> None:
     drawing = draw(state)
     stones = state.record["stones"]
     for color in (0, 1):
         cells = [state.game.grid.cell_names[cell] for cell in np.flatnonzero(stones == color + 1)]
         assert set(centers(drawing, f"stones color-{color}")) == {place(state, cell) for cell in cells}
-
-
-def test_rows_go_upwards_and_columns_lean_to_the_right() -> None:
-    (x, y), (x_above, y_above), (x_right, y_right) = (place(VADUS, cell) for cell in ("d4", "d5", "e4"))
-    assert x_right > x_above > x
-    assert y_above < y == y_right
-    assert np.hypot(x_above - x, y_above - y) == pytest.approx(x_right - x, abs=0.1)
-
-
-@BOTH
-def test_pixels_in_the_middle_of_cells_have_the_colors_of_stones_and_board(state: State) -> None:
     drawing = draw(state)
     names = state.game.grid.cell_names
     for code, cell in zip(state.record["stones"], names, strict=False):
@@ -67,13 +56,14 @@ def test_pixels_in_the_middle_of_cells_have_the_colors_of_stones_and_board(state
     assert pixel(drawing, x + 8, y + 4.2) == rgb(theme.BOARD)
 
 
-def test_a_picture_of_a_full_board_stays_small() -> None:
-    for game, most in (("vadus", 20_000), ("taugo", 60_000)):
-        *_, state = random_game(load_game(game), 0, None)
-        assert len(draw(state).svg) < most
+def test_rows_go_upwards_and_columns_lean_to_the_right() -> None:
+    (x, y), (x_above, y_above), (x_right, y_right) = (place(VADUS, cell) for cell in ("d4", "d5", "e4"))
+    assert x_right > x_above > x
+    assert y_above < y == y_right
+    assert np.hypot(x_above - x, y_above - y) == pytest.approx(x_right - x, abs=0.1)
 
 
-def test_ids_of_different_pictures_differ_and_every_reference_has_its_id() -> None:
+def test_ids_of_different_pictures_differ_and_a_picture_of_a_full_board_stays_small() -> None:
     pictures = [draw(state) for state in (VADUS, LAIDO, played("vadus(size=4)"))]
     seen: set[str] = set()
     for picture in pictures:
@@ -83,6 +73,9 @@ def test_ids_of_different_pictures_differ_and_every_reference_has_its_id() -> No
         assert not ids & seen
         seen |= ids
     assert len(seen) == 6
+    for game, most in (("vadus", 20_000), ("taugo", 60_000)):
+        *_, state = random_game(load_game(game), 0, None)
+        assert len(draw(state).svg) < most
 
 
 DRAWINGS = read_test_data("drawings.yaml")
@@ -109,7 +102,7 @@ def test_the_last_turn_that_placed_stones_is_marked_with_what_it_flipped(marked:
 
 
 @BOTH
-def test_heat_maps_of_all_shapes_give_the_same_picture(state: State) -> None:
+def test_heat_maps_of_all_shapes_give_the_same_picture_that_darkens_all_the_way(state: State) -> None:
     grid = state.game.grid
     by_cell = np.where(grid.on_board, 0.0, np.nan)
     by_cell[[grid.cell_index("b5"), grid.cell_index("d4")]] = 1.0, 0.5
@@ -129,9 +122,6 @@ def test_heat_maps_of_all_shapes_give_the_same_picture(state: State) -> None:
     assert draw(state, fill={index: "gold", "e6": "#12345678"}, marks={np.int64(index): "x"}) == by_name
     assert len(group(by_name, "fills")) == 2
     assert pixel(by_name, x + 8, y + 4.2) == rgb("#ffd700")
-
-
-def test_the_heat_map_begins_at_the_board_and_darkens_all_the_way() -> None:
     assert theme.heat_color(0) == theme.BOARD
     luminances = [theme.relative_luminance(theme.heat_color(value)) for value in np.linspace(0, 1, 51)]
     assert luminances == sorted(set(luminances), reverse=True)

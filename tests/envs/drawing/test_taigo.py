@@ -58,7 +58,7 @@ def test_one_outline_goes_around_both_hexes_of_each_tile() -> None:
         assert min(pixel(draw(BEFORE_CONE), *center(light))) > 220
 
 
-def test_a_cone_is_not_half_of_a_tile() -> None:
+def test_a_hole_is_shown_until_a_cone_fills_it_which_is_not_half_of_a_tile() -> None:
     before, after = draw(BEFORE_CONE), draw(AFTER_CONE)
     assert [len(group(before, f"cones color-{color}")) for color in (0, 1)] == [0, 0]
     assert [len(group(after, f"cones color-{color}")) for color in (0, 1)] == [0, 1]
@@ -68,9 +68,6 @@ def test_a_cone_is_not_half_of_a_tile() -> None:
     dark = draw(played(GAME, f"{HOLE} m14+D"))
     assert [len(group(dark, f"cones color-{color}")) for color in (0, 1)] == [1, 0]
     assert max(pixel(dark, *center("m14"))) < 90 < 220 < min(pixel(after, *center("m14")))
-
-
-def test_a_hole_is_shown_while_it_has_to_be_filled() -> None:
     assert centers(draw(BEFORE_CONE), "holes") == [center("m14")]
     assert group(draw(AFTER_CONE), "holes") == []
     assert group(draw(played("taigo(cones=0)", HOLE)), "holes") == [], "G4: it stays open for good"

@@ -161,19 +161,9 @@ def test_no_answer_in_time_forfeits_and_ends_the_program(make_bot: MakeBot, chan
     assert (again.name, again.reason, again.details) == (bot.name, "late", error.value.details)
 
 
-def test_a_crash_is_reported_with_its_status_and_the_end_of_standard_error(make_bot: MakeBot) -> None:
-    changes = "def on_go(rest):\n    for number in range(1000): print('line', number, file=sys.stderr)\n    sys.exit(3)"
-    with pytest.raises(BotForfeit) as error:
-        make_bot(changes).step(played(GAME))
-    assert error.value.reason == "crashed"
-    first, *lines = error.value.details.splitlines()
-    assert "status 3" in first
-    assert lines == [f"line {number}" for number in range(990, 1000)]
-    with pytest.raises(BotForfeit, match="closed its standard output"):
-        make_bot("def on_go(rest): os.close(1); time.sleep(60)").step(played(GAME))
-
-
-def test_a_program_that_crashed_is_restarted_for_the_next_game_only(make_bot: MakeBot, tmp_path: Path) -> None:
+def test_a_crash_is_reported_and_the_program_restarted_for_the_next_game_only(
+    make_bot: MakeBot, tmp_path: Path
+) -> None:
     marker = tmp_path / "marker"
     bot = make_bot(
         f"""
@@ -190,6 +180,15 @@ def test_a_program_that_crashed_is_restarted_for_the_next_game_only(make_bot: Ma
             bot.step(state)
     bot.restart()
     assert state.action_to_string(bot.step(state)) == "b1"
+    changes = "def on_go(rest):\n    for number in range(1000): print('line', number, file=sys.stderr)\n    sys.exit(3)"
+    with pytest.raises(BotForfeit) as error:
+        make_bot(changes).step(played(GAME))
+    assert error.value.reason == "crashed"
+    first, *lines = error.value.details.splitlines()
+    assert "status 3" in first
+    assert lines == [f"line {number}" for number in range(990, 1000)]
+    with pytest.raises(BotForfeit, match="closed its standard output"):
+        make_bot("def on_go(rest): os.close(1); time.sleep(60)").step(played(GAME))
 
 
 @needs_proc
@@ -278,16 +277,6 @@ def test_a_forfeit_loses_one_game_of_a_match(make_bot: MakeBot, tmp_path: Path, 
     assert lost.replay().current_player() == 1
 
 
-def test_the_record_of_a_forfeit_names_the_player_to_move_as_the_loser() -> None:
-    record = GameRecord.of_state(played(GAME, "b2"), ("a", "b")).replace(reason="forfeit: late")
-    assert record.replace(winner=0).replay() == played(GAME, "b2")
-    for winner in (1, None):
-        with pytest.raises(RecordError, match="player 1 is to move"):
-            record.replace(winner=winner).replay()
-    with pytest.raises(RecordError, match=r"forfeit: late.*actions lead to"):
-        record.replace(winner=0, actions=("b2", "pass", "pass")).replay()
-
-
 @pytest.mark.parametrize(
     ("options", "shown"), [("", ""), ("seconds=10,", ""), ("start=5,seconds=0.5,", "seconds=0.5,start=5,")]
 )
@@ -297,7 +286,7 @@ def test_the_name_of_a_bot_loads_it(options: str, shown: str) -> None:
         assert load_bot(name, GAME).name == f"exec:{shown}{command}"
 
 
-def test_positions_that_it_cannot_play_are_refused(make_bot: MakeBot) -> None:
+def test_positions_that_it_cannot_play_and_records_of_other_forfeits_are_refused(make_bot: MakeBot) -> None:
     bot, batch = make_bot(), Batch(load_game(GAME), 1)
     batch.load([0], np.array([played(GAME, "b2").record]))
     for state, words in (
@@ -307,3 +296,11 @@ def test_positions_that_it_cannot_play_are_refused(make_bot: MakeBot) -> None:
     ):
         with pytest.raises(ValueError, match=words):
             bot.step(state)
+    # The record of a forfeit names the player to move as the loser.
+    record = GameRecord.of_state(played(GAME, "b2"), ("a", "b")).replace(reason="forfeit: late")
+    assert record.replace(winner=0).replay() == played(GAME, "b2")
+    for winner in (1, None):
+        with pytest.raises(RecordError, match="player 1 is to move"):
+            record.replace(winner=winner).replay()
+    with pytest.raises(RecordError, match=r"forfeit: late.*actions lead to"):
+        record.replace(winner=0, actions=("b2", "pass", "pass")).replay()

@@ -109,9 +109,7 @@ def test_a_ladder_starts_no_program(tmp_path: Path) -> None:
     ("algorithm", "part", "key"),
     [("alphazero", "matches", "opponents"), ("alphazero", "matches", "search_opponents"), ("ppo", "opponents", "bots")],
 )
-def test_a_configuration_starts_no_program(
-    tmp_path: Path, algorithm: str, part: str, key: str, run_command: Run
-) -> None:
+def test_configurations_start_no_program(tmp_path: Path, algorithm: str, part: str, key: str, run_command: Run) -> None:
     trace, file = tmp_path / "trace", tmp_path / "config.yaml"
     command = command_that_leaves_a_trace(trace)
     length = {"frames": 64} if algorithm == "ppo" else {"positions": 100}

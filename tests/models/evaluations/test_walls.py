@@ -78,15 +78,12 @@ def test_a_wall_is_better(size: int, better: tuple[str, str], worse: tuple[str, 
     assert evaluation(with_stones(game, *better), 0) > evaluation(with_stones(game, *worse), 0)
 
 
-def test_the_fewer_stones_a_wall_lacks_the_better() -> None:
+def test_the_fewer_stones_a_wall_lacks_the_better_and_a_pass_that_lets_the_other_win_is_bad() -> None:
     game = load_game("vadus(size=4)")
     texts = ["c4", "c4 d4", "b4 c4 d4", "b4 c4 d4 e4", "a4 b4 c4 d4 e4", "a4 b4 c4 d4 e4 f4", "a4 b4 c4 d4 e4 f4 g4"]
     values = [evaluation(with_stones(game, black, "d7 g1"), 0) for black in texts]
     assert values == sorted(values)
     assert len(set(values[2:])) == len(values[2:])
-
-
-def test_a_pass_that_the_opponent_can_answer_with_a_winning_pass_is_nearly_lost() -> None:
     state = with_stones(load_game("vadus(size=3)"), "a3 b3 c3 d3 e3", "c1 d1")
     after_white, after_black = (with_mover(state, player, consecutive_passes=1) for player in (0, 1))
     assert evaluation(after_white, 0) == walls.CAN_END_AS_WINNER, "Black is ahead"

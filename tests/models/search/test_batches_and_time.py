@@ -158,15 +158,12 @@ def test_a_limit_is_nearly_spent_and_not_overspent(policy: Any, seconds: float, 
     assert result.visits[0, result.actions[0]] > 0 or seconds < 0.01
 
 
-def test_each_phase_of_sequential_halving_gets_the_same_time() -> None:
+def test_phases_get_the_same_time_and_a_full_tree_is_not_searched_further() -> None:
     _, result, _ = run_in_time(ROOT, 1.6, batch=1, solve=False)
     visits = np.sort(result.visits[0])[::-1]
     expected = np.cumsum([400 / 16, 400 / 8, 400 / 4, 400 / 2])
     assert np.abs(visits[:16] - np.repeat(expected[::-1], [2, 2, 4, 8])).max() <= 3
     assert not visits[16:].any()
-
-
-def test_a_full_tree_is_not_searched_further_and_at_least_one_simulation_is_made() -> None:
     for room in ({"simulations": 40}, {"max_edges": 12 * ROOT.get_game().num_actions}):
         _, result, used = run_in_time(ROOT, 10.0, solve=False, **room)
         assert used < 1

@@ -234,9 +234,7 @@ class SlowPUCT(SlowSearch):
     ],
     ids=["gumbel", "gumbel-few", "gumbel-fewer-than-actions", "puct", "puct-without-noise"],
 )
-def test_a_slow_second_implementation_finds_the_same(
-    game_name: str, settings: Any, slow: type[SlowGumbel] | type[SlowPUCT], simulations: int
-) -> None:
+def test_a_slow_search_finds_the_same(game_name: str, settings: Any, slow: Any, simulations: int) -> None:
     game = load_game(game_name)
     network = MadeUpNetwork(game)
     positions = [game.new_initial_state(), *random_states(game, 7, seed=11)]
@@ -253,12 +251,15 @@ def test_a_slow_second_implementation_finds_the_same(
 
 
 @pytest.mark.parametrize(("games", "simulations"), [(0, 1), (3, 1), (1, 0), (1, 9)])
-def test_a_search_beyond_the_maximum_size_is_rejected(games: int, simulations: int) -> None:
+def test_larger_searches_and_other_networks_are_rejected(games: int, simulations: int) -> None:
     game = load_game("vadus(size=2)")
     roots = np.repeat(np.array([game.new_initial_state().record]), games)
     searching = NetworkSearch(game, no_network(game), SearchSettings(Gumbel()), max_games=2, max_simulations=8)
     with pytest.raises(ValueError, match="expected 1 to 2 games with 1 to 8 simulations"):
         searching.run(roots, simulations, np.random.default_rng(0))
+    game = load_game("vadus(size=3)")
+    with pytest.raises(ValueError, match=r"network's logits .* \(1, 26\) and \(1,\), got \(1, 10\)"):
+        search(game.new_initial_state(), no_network(load_game("vadus(size=2)")), Gumbel(), 4)
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.25, 1.0])
@@ -378,12 +379,6 @@ def test_a_network_with_non_finite_output_is_an_error(settings: SearchPolicy, wh
 
     with pytest.raises(ValueError, match="network's output must be finite"):
         search(game.new_initial_state(), evaluate, settings, 30)
-
-
-def test_a_network_of_another_game_is_an_error() -> None:
-    game = load_game("vadus(size=3)")
-    with pytest.raises(ValueError, match=r"network's logits .* \(1, 26\) and \(1,\), got \(1, 10\)"):
-        search(game.new_initial_state(), no_network(load_game("vadus(size=2)")), Gumbel(), 4)
 
 
 def test_exponentials_have_single_precision_and_propagate_nan() -> None:

@@ -216,14 +216,16 @@ def test_the_target_is_turned_with_the_position(name: str) -> None:
     assert batch.final_boards.abs().sum() > 0
 
 
-def test_a_final_board_out_of_range_is_refused() -> None:
-    check_positions(GAME, positions := some_positions(GAME))
-    positions["final_board"][3, 5] = 3
-    with pytest.raises(ValueError, match="position 3 is not valid: its final_board is out of range"):
-        check_positions(GAME, positions)
-
-
-def test_the_loss_is_the_mean_cross_entropy_of_the_cells_of_the_board() -> None:
+def test_the_head_learns_the_target_by_the_mean_cross_entropy_and_only_with_a_weight() -> None:
+    batch = BatchMaker(GAME, final_boards=True).make(some_positions(GAME)[:8], None)
+    learner = make_learner(LearnerConfig(learning_rate=1e-2, final_board_weight=1.0))
+    first = learner.step(batch, 0)
+    assert first.final_board == pytest.approx(np.log(3)), "the head begins with equal probabilities"
+    for _ in range(200):
+        last = learner.step(batch, 0)
+    assert last.final_board < 0.3
+    assert make_learner(SETTINGS).step(batch, 0).final_board == 0
+    assert not any("final_board" in name for name in learner.acting_network.playing_state_dict())
     generator = np.random.default_rng(0)
     logits = generator.normal(size=(2, 3, 5))
     owners = generator.integers(-1, 2, size=(2, 5))
@@ -236,24 +238,16 @@ def test_the_loss_is_the_mean_cross_entropy_of_the_cells_of_the_board() -> None:
     assert loss.item() == pytest.approx(np.mean(terms))
 
 
-def test_the_head_learns_the_target_and_only_with_a_weight() -> None:
-    batch = BatchMaker(GAME, final_boards=True).make(some_positions(GAME)[:8], None)
-    learner = make_learner(LearnerConfig(learning_rate=1e-2, final_board_weight=1.0))
-    first = learner.step(batch, 0)
-    assert first.final_board == pytest.approx(np.log(3)), "the head begins with equal probabilities"
-    for _ in range(200):
-        last = learner.step(batch, 0)
-    assert last.final_board < 0.3
-    assert make_learner(SETTINGS).step(batch, 0).final_board == 0
-    assert not any("final_board" in name for name in learner.acting_network.playing_state_dict())
-
-
-def test_what_has_no_final_board_is_refused() -> None:
+def test_what_has_no_final_board_or_one_out_of_range_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"final_board_weight must be 0 for .* got 0\.5"):
         Learner(BoardNetwork(some_network().architecture), LearnerConfig(final_board_weight=0.5), CPU, torch.float32)
     for game in ("taigo(radius=4)", "trugo(tiles=18,radius=5)"):
         with pytest.raises(ConfigError, match=r"learner\.final_board_weight must be 0: .* has no planes own_stones"):
             alphazero(game=game, learner={"final_board_weight": 0.5})
+    check_positions(GAME, positions := some_positions(GAME))
+    positions["final_board"][3, 5] = 3
+    with pytest.raises(ValueError, match="position 3 is not valid: its final_board is out of range"):
+        check_positions(GAME, positions)
 
 
 def test_a_run_learns_the_target_and_resumes_after_a_stop(tmp_path: Path) -> None:

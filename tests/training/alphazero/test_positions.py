@@ -47,7 +47,7 @@ def dense(actions: npt.NDArray[Any], probabilities: npt.NDArray[Any], num_action
 
 
 @pytest.mark.parametrize("game_name", small_games())
-def test_the_greatest_entries_of_a_policy_come_back(game_name: str) -> None:
+def test_the_greatest_entries_of_a_policy_come_back_and_the_rest_is_what_is_missing(game_name: str) -> None:
     game = load_game(game_name)
     states = random_states(game, 30, 0)
     policies = random_policies(states)
@@ -62,9 +62,6 @@ def test_the_greatest_entries_of_a_policy_come_back(game_name: str) -> None:
         np.testing.assert_array_equal(policies[row, positions["actions"][row, there]], probabilities[there])
         assert len(set(positions["actions"][row, there].tolist())) == there.sum()
         assert (positions["actions"][row, ~there] == 0).all()
-
-
-def test_of_a_policy_of_many_actions_the_rest_is_what_is_missing() -> None:
     large = load_game("vadus(size=5)")
     policies = random_policies([large.new_initial_state()], sharpness=0.5)
     positions = positions_of(large, [large.new_initial_state()], policies)
@@ -122,16 +119,13 @@ def three_positions(value: Any) -> tuple[Game, npt.NDArray[np.void]]:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
-def test_the_search_has_its_share_of_the_outcomes_of_the_player_to_act(share: float) -> None:
+def test_the_search_has_its_share_of_outcomes_which_are_discounted_by_the_actions_to_the_end(share: float) -> None:
     game, positions = three_positions([0.5, -1.0, 0.0])
     outcomes = BatchMaker(game, share).make(positions, None).outcomes.numpy()
     np.testing.assert_allclose(outcomes.sum(axis=1), 1, rtol=1e-6)
     expected = (1 - share) * np.array([1, 0, -1]) + share * np.array([0.5, -1.0, 0.0])
     np.testing.assert_allclose(outcomes[:, 0] - outcomes[:, 2], expected, atol=1e-6)
     assert outcomes.dtype == np.float32
-
-
-def test_results_are_discounted_by_the_actions_to_the_end_and_the_rest_counts_as_a_draw() -> None:
     game, positions = three_positions(0.5)
     positions["actions_left"] = [1, 5, 3]
     outcomes = BatchMaker(game).make(positions, None, 0.9).outcomes.numpy()

@@ -136,7 +136,7 @@ def begin(pool: OpponentPool, env: VectorEnv, update: int) -> None:
     pool.begin_update(update, np.random.SeedSequence(update), env)
 
 
-def test_past_versions_are_spread_over_the_time_so_far() -> None:
+def test_past_versions_are_spread_over_the_time_so_far_and_opponents_follow_the_shares(ppo_run: Path) -> None:
     pool, network, env = make_pool(past=1, past_selves=4, updates_between_past_selves=2)
     kept = {}
     for update in range(40):
@@ -151,9 +151,6 @@ def test_past_versions_are_spread_over_the_time_so_far() -> None:
     for name, tensor in pool.state().items():
         if name.endswith("value.bias"):
             assert f"past-{int(tensor)}/" in name, "a past self has the weights of its time"
-
-
-def test_opponents_follow_the_shares(ppo_run: Path) -> None:
     pool, _, env = make_pool(latest=0, past=3, random=1, greedy=0, past_selves_at_once=2, updates_between_past_selves=1)
     for update in range(5):
         begin(pool, env, update)
@@ -172,7 +169,7 @@ def test_opponents_follow_the_shares(ppo_run: Path) -> None:
     assert counts["mcts:2"] > counts[str(ppo_run / "checkpoint")]
 
 
-def test_the_latest_version_uses_the_current_weights_and_past_ones_do_not() -> None:
+def test_the_latest_version_uses_the_current_weights_and_past_ones_stay_while_they_play() -> None:
     pool, network, env = make_pool(latest=1, past=1, random=0, greedy=0)
     begin(pool, env, 0)
     past = {name: tensor.clone() for name, tensor in pool.state().items()}
@@ -192,9 +189,6 @@ def test_the_latest_version_uses_the_current_weights_and_past_ones_do_not() -> N
                 lengths[kind_of_opponent(name)].append(bool(env.observations()[row, 4, 0, 0]))
     # The latest self now passes whenever it may.
     assert np.mean(lengths["latest"]) > 2 * np.mean(lengths["past"])
-
-
-def test_a_past_version_that_is_still_playing_is_not_dropped() -> None:
     kept = {"past_selves": 2, "updates_between_past_selves": 1, "past_selves_at_once": 2}
     pool, _, env = make_pool(**{**NO_OPPONENTS, "past": 1}, **kept)
     for update in range(2):

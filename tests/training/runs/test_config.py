@@ -37,6 +37,10 @@ def test_a_file_is_read_and_the_rest_has_defaults(file: Path) -> None:
     assert load_config(str(file)).num_games == 10
     with pytest.raises(ConfigError, match="here: frames must be a valid integer, got 'x'"):
         parse_config({"algorithm": "ppo", "game": "vadus", "frames": "x"}, "here")
+    without = "taigo(cones=2,radius=3,tiles=12)"
+    config = AlphaZeroConfig(game="vadus(size=5)", positions=3, matches=MatchesConfig(num_pairs=7))
+    assert (config.matches.num_pairs, config.matches.opponents) == (7, ("random", "greedy", "mcts:100"))
+    assert config.replace(game=without).search == config.search
 
 
 def test_overrides_reach_into_parts(file: Path, tmp_path: Path) -> None:
@@ -109,13 +113,6 @@ def test_features_need_a_game_that_has_some(name: str, monkeypatch: pytest.Monke
         load_config(name, ["network.features=true"])
 
 
-def test_defaults_of_the_game_fill_what_is_not_given() -> None:
-    without = "taigo(cones=2,radius=3,tiles=12)"
-    config = AlphaZeroConfig(game="vadus(size=5)", positions=3, matches=MatchesConfig(num_pairs=7))
-    assert (config.matches.num_pairs, config.matches.opponents) == (7, ("random", "greedy", "mcts:100"))
-    assert config.replace(game=without).search == config.search
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -141,16 +138,13 @@ def test_a_file_that_is_not_a_configuration_is_rejected(file: Path, text: str | 
         load_config("chess")
 
 
-def test_a_file_with_very_many_keys_is_read_in_linear_time() -> None:
-    """Comparing each of them with all others would take minutes."""
-    text = "algorithm: ppo\ngame: vadus\nframes: 9\n" + "".join(f"k{number}: 1\n" for number in range(8_000))
-    with pytest.raises(ConfigError, match="unknown key k0"):
-        parse_config(read_yaml(text, "here"), "here")
-
-
-def test_an_algorithm_that_is_registered_wrong_is_refused() -> None:
+def test_many_keys_are_read_in_linear_time_and_wrong_algorithms_are_refused() -> None:
     classes = {"config": counting.CountingConfig, "algorithm": counting.Counting}
     with pytest.raises(RegistrationError, match="already registered"):
         register_algorithm("ppo", **classes)
     with pytest.raises(RegistrationError, match="texts must be"):
         register_algorithm("other", **classes, texts="nowhere")
+    # Comparing each of many keys with all others would take minutes.
+    text = "algorithm: ppo\ngame: vadus\nframes: 9\n" + "".join(f"k{number}: 1\n" for number in range(8_000))
+    with pytest.raises(ConfigError, match="unknown key k0"):
+        parse_config(read_yaml(text, "here"), "here")
