@@ -143,8 +143,8 @@ def test_saving_replaces_a_checkpoint_whole_and_nothing_else(folder: Path, tmp_p
             save_network(tmp_path / name, GAME, some_network())
     assert (tmp_path / "thesis" / "chapter.txt").read_text() == "years of work"
     with pytest.raises(CheckpointError, match=r"network for laido.* must be"):
-        save_network(tmp_path / "agent", GAME, some_network(game="vadus(size=3)"))
-    assert not (tmp_path / "agent").exists()
+        save_network(tmp_path / "other", GAME, some_network(game="vadus(size=3)"))
+    assert not (tmp_path / "other").exists()
 
 
 @pytest.mark.parametrize(

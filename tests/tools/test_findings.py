@@ -46,9 +46,7 @@ def test_equal_seeds_give_equal_games() -> None:
     assert first.lengths != other.lengths
 
 
-def test_the_pages_get_the_section_and_the_table_and_keep_other_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_pages_get_the_section_and_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "images").mkdir()
     page = tmp_path / "vadus.md"
     page.write_text("no section\n")

@@ -223,18 +223,17 @@ def test_the_number_of_games_is_bounded_and_a_game_is_read_as_it_was_at_one_time
     long = new_game(positions.line(game, ("c3", "a3", "b3")))
     with pytest.raises(RequestError, match="at most 3 positions"):
         store.create([long])
-    positions = Positions()
-    (stored,) = store.create([new_game(positions.line(positions.game(GAME), ("c3", "a3")))])
+    (stored,) = store.create([new_game(positions.line(game, ("c3", "a3")))])
     query = "SELECT count(*) FROM nodes"
     deleting = threading.Thread(target=store.delete, args=(stored.id,))
     with store._transaction() as database:
         before = database.execute(query).fetchone()
         deleting.start()
         deleting.join(0.2)
-        assert database.execute(query).fetchone() == before == (3,)
+        assert database.execute(query).fetchone() == before == (1 + 3,)
     deleting.join()
     with store._transaction() as database:
-        assert database.execute(query).fetchone() == (0,)
+        assert database.execute(query).fetchone() == (1,)
 
 
 def test_a_slow_bot_neither_blocks_others_nor_outlives_its_request(start_server: Any) -> None:

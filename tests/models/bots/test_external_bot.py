@@ -161,9 +161,7 @@ def test_no_answer_in_time_forfeits_and_ends_the_program(make_bot: MakeBot, chan
     assert (again.name, again.reason, again.details) == (bot.name, "late", error.value.details)
 
 
-def test_a_crash_is_reported_and_the_program_restarted_for_the_next_game_only(
-    make_bot: MakeBot, tmp_path: Path
-) -> None:
+def test_a_crash_is_reported_and_the_next_game_restarts_it(make_bot: MakeBot, tmp_path: Path) -> None:
     marker = tmp_path / "marker"
     bot = make_bot(
         f"""
