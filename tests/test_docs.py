@@ -15,7 +15,6 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +61,7 @@ def test_a_page_shows_the_facts_of_its_game(page: GamePage, facts_of_games: dict
     assert str(game) in facts
     assert str(game.max_game_length()) in facts
     options = page.table("option", "default", "allowed")
-    assert {option: row[0] for option, row in options.items()} == {
-        option: repr(value) for option, value in game.options.items()
-    }
+    assert {name: row[0] for name, row in options.items()} == {name: repr(game.options[name]) for name in game.options}
     assert all(options[name][1].startswith(option.allowed) for name, option in game.option_types.items())
     assert tuple(page.table("plane", "1 where")) == game.observation_planes
     assert tuple(page.table("reason", "meaning")) == game.reasons
@@ -72,12 +69,8 @@ def test_a_page_shows_the_facts_of_its_game(page: GamePage, facts_of_games: dict
     rulings = [f"{letter}{i + 1}" for i in range(number)]
     assert re.findall(r"^- \*\*(\w+)\.\*\* ", page.text, re.MULTILINE) == rulings
     assert set(rulings) <= rulings_cited(), "a test of the rules names each"
-    pictured = {
-        picture.illustration.ruling.partition("-")[0]
-        for picture in RULING_PICTURES
-        if picture.state().game.name == game.name
-    }
-    assert {*rulings, "turn", "end"} <= pictured
+    pictures = [picture for picture in RULING_PICTURES if picture.state().game.name == game.name]
+    assert {*rulings, "turn", "end"} <= {picture.illustration.ruling.partition("-")[0] for picture in pictures}
 
 
 @functools.cache
@@ -126,14 +119,15 @@ BLOCKS = [
 ]
 
 
-def python_blocks() -> Iterator[Any]:
-    """Yield each block of Python with the output block that follows it, or None."""
-    for (page, line, language, code), (_, _, following, output) in itertools.pairwise([*BLOCKS, ("", 0, "", "")]):
-        if language == "python":
-            yield pytest.param(page, line, code, output if following == "output" else None, id=f"{page}:{line}")
+#: Each block of Python with the output block that follows it, or None.
+PYTHON_BLOCKS = [
+    pytest.param(page, line, code, output if following == "output" else None, id=f"{page}:{line}")
+    for (page, line, language, code), (_, _, following, output) in itertools.pairwise([*BLOCKS, ("", 0, "", "")])
+    if language == "python"
+]
 
 
-@pytest.mark.parametrize(("page_name", "line", "code", "output"), python_blocks())
+@pytest.mark.parametrize(("page_name", "line", "code", "output"), PYTHON_BLOCKS)
 def test_a_block_of_python_prints_what_the_page_shows(
     page_name: str, line: int, code: str, output: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,11 +143,17 @@ def test_a_block_of_python_prints_what_the_page_shows(
         assert printed.getvalue() == output
 
 
-def test_excerpts_on_the_page_about_hex_match_the_example() -> None:
+def test_excerpts_match_the_examples_and_those_of_libraries_are_shown_whole_and_tested() -> None:
     excerpts = [block for page, _, language, block in BLOCKS if (page, language) == ("docs/adding-a-game.md", "py")]
     example = "".join((ROOT / "examples" / name).read_text(encoding="utf-8") for name in ("hex.py", "imitation.py"))
     assert len(excerpts) > 3
     assert [excerpt for excerpt in excerpts if excerpt not in example] == []
+    pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "libraries").glob("*.md"))
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "integrations").glob("test_*.py"))
+    examples = sorted(path.stem for path in (ROOT / "examples").glob("*_*.py"))
+    shown = re.findall(r'^```{.python}\n--8<-- "examples/(\w+)\.py"\n```$', pages, re.MULTILINE)
+    assert sorted(shown) == examples
+    assert [name for name in examples if name not in tests] == []
 
 
 @pytest.mark.parametrize("name", ["bot", "network"])
@@ -162,20 +162,8 @@ def test_a_script_on_the_page_about_adding_prints_what_the_page_says(name: str, 
     (printed,) = re.findall(
         rf"^\[{name}\.py\]\S+ prints `(.*)`:\n\n```{{\.python}}\n--8<-- \S+/{name}\.py", page, re.MULTILINE
     )
-    done = subprocess.run(
-        [sys.executable, ROOT / "examples" / f"{name}.py"], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert done.stdout == f"{printed}\n", done.stderr
-
-
-def test_every_example_of_a_library_is_shown_whole_on_one_page_and_run_by_a_test() -> None:
-    pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "libraries").glob("*.md"))
-    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "integrations").glob("test_*.py"))
-    examples = {path.stem for path in (ROOT / "examples").glob("*_*.py")}
-    assert sorted(re.findall(r'^```{.python}\n--8<-- "examples/(\w+)\.py"\n```$', pages, re.MULTILINE)) == sorted(
-        examples
-    )
-    assert [name for name in examples if name not in tests] == []
+    command = [sys.executable, ROOT / "examples" / f"{name}.py"]
+    assert subprocess.check_output(command, cwd=tmp_path, text=True) == f"{printed}\n"
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
@@ -187,13 +175,8 @@ def test_links_to_files_are_valid(path: Path) -> None:
             assert (path.parent / target.split("#")[0]).exists(), target
 
 
-@functools.cache
-def api_pages() -> str:
-    return "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "api").glob("*.md"))
-
-
-def documented_modules() -> set[str]:
-    return set(re.findall(r"^::: (\S+)$", api_pages(), re.MULTILINE))
+API_PAGES = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "api").glob("*.md"))
+DOCUMENTED_MODULES = set(re.findall(r"^::: (\S+)$", API_PAGES, re.MULTILINE))
 
 
 def packages_with_public_names() -> list[str]:
@@ -211,35 +194,27 @@ def packages_with_public_names() -> list[str]:
 def test_the_api_reference_documents_every_public_name(package: str) -> None:
     """A class or function by the page of the module that defines it, a constant or an environment module by name."""
     module = importlib.import_module(package)
-    missing = []
-    for name in module.__all__:
+
+    def is_documented(name: str) -> bool:
         value = getattr(module, name)
         if inspect.isclass(value) or inspect.isroutine(value):
-            documented = value.__module__ in documented_modules() and value.__doc__
-        else:
-            documented = f"`{name}`" in api_pages()
-        if not documented:
-            missing.append(name)
-    assert missing == []
+            return value.__module__ in DOCUMENTED_MODULES and bool(value.__doc__)
+        return f"`{name}`" in API_PAGES
+
+    assert [name for name in module.__all__ if not is_documented(name)] == []
 
 
-def test_the_changelog_and_the_citation_name_the_version_of_the_package() -> None:
+def test_what_the_reference_the_pictures_the_changelog_and_the_citation_name_is_there() -> None:
+    assert [name for name in DOCUMENTED_MODULES if importlib.util.find_spec(name) is None] == []
+    integrations = {f"stoneworks.integrations.{path.stem}" for path in (ROOT / "integrations").glob("[a-z]*.py")}
+    assert integrations <= DOCUMENTED_MODULES
+    files = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs" / "images" / "rulings").iterdir()}
+    assert files == {picture.path for picture in RULING_PICTURES}
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     released = re.findall(r"^## (\d\S*) - (\S+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert released[0][0] == version
     assert f"\nversion: {version}\ndate-released: {released[0][1]}\n" in citation
-
-
-def test_every_module_of_the_api_reference_exists_and_every_integration_is_there() -> None:
-    assert [name for name in documented_modules() if importlib.util.find_spec(name) is None] == []
-    integrations = {f"stoneworks.integrations.{path.stem}" for path in (ROOT / "integrations").glob("[a-z]*.py")}
-    assert integrations <= documented_modules()
-
-
-def test_every_picture_of_a_ruling_is_drawn_by_the_script() -> None:
-    files = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs" / "images" / "rulings").iterdir()}
-    assert files == {picture.path for picture in RULING_PICTURES}
 
 
 @pytest.mark.parametrize("picture", RULING_PICTURES, ids=lambda picture: picture.path)
@@ -264,13 +239,6 @@ def test_a_picture_of_the_rules_is_up_to_date_in_its_place_and_true(picture: Any
         assert picture.link in of_ruling
 
 
-def commands_of_blocks() -> Iterator[str]:
-    """Yield each ``stoneworks`` command in the blocks of shell commands."""
-    for _, _, language, block in BLOCKS:
-        if language in ("", "sh"):
-            yield from re.findall(r"^stoneworks .*$", block, re.MULTILINE)
-
-
 def command_of(words: list[str]) -> tuple[Any, list[str]]:
     """Return the command of a command line, and its arguments."""
     import typer
@@ -285,7 +253,11 @@ def command_of(words: list[str]) -> tuple[Any, list[str]]:
     return command, words
 
 
-@pytest.mark.parametrize("line", commands_of_blocks())
+#: The commands in the blocks of shell commands.
+COMMANDS = [line for *_, language, block in BLOCKS if language in ("", "sh") for line in block.splitlines()]
+
+
+@pytest.mark.parametrize("line", [line for line in COMMANDS if line.startswith("stoneworks ")])
 def test_a_command_of_a_page_has_valid_arguments(line: str) -> None:
     from stoneworks.training import load_config
 
@@ -312,15 +284,12 @@ def test_commands_within_the_text_of_a_page_exist(path: Path) -> None:
             assert unknown == [], code
 
 
-def test_every_block_has_a_language_that_is_tested() -> None:
+def test_every_block_has_a_language_that_is_tested_and_entry_points_are_those_of_the_registries() -> None:
     """Python runs, ``py`` excerpts and output are compared, and shell commands are parsed."""
     languages = [language for *_, language, _ in BLOCKS]
     assert set(languages) <= {"python", "py", "output", "", "sh", "toml", "{.python}"}
     following = re.findall(r"^```\n\n```output$", "\n".join(path.read_text("utf-8") for path in PAGES), re.MULTILINE)
     assert len(following) == languages.count("output"), "output follows a block"
-
-
-def test_the_entry_points_on_the_page_about_adding_games_are_read_by_the_registries() -> None:
     from stoneworks.envs.rules import games
     from stoneworks.models import architecture
     from stoneworks.models.bots import registry

@@ -25,12 +25,17 @@ class Plan(Document):
     shares: dict[str, float] = Field(default_factory=dict)
 
 
-def test_values_of_a_mapping_are_kept() -> None:
+def test_values_are_kept_and_checked_in_python_too_and_long_ones_are_truncated_in_errors() -> None:
     search = {"simulations": 8, "temperature": 2}
     plan = Plan.parse({"game": "x", "search": search, "opponents": ["greedy"], "shares": {"a": 1}}, "plan.yaml")
     assert plan == Plan(game="x", search=Search(**search), opponents=("greedy",), shares={"a": 1.0})
     assert Plan.parse(plan.model_dump(), "plan.yaml") == plan
     assert Plan.parse(plan.model_dump(mode="json"), "plan.yaml") == plan
+    with pytest.raises(DocumentError, match=r"^Search: simulations must be >= 1, got -3"):
+        Search(simulations=-3)
+    with pytest.raises(DocumentError) as caught:
+        Plan(game=["x" * 1000])  # type: ignore[arg-type]
+    assert len(str(caught.value)) < 200
 
 
 @pytest.mark.parametrize(
@@ -55,14 +60,6 @@ def test_an_error_is_one_line_with_key_value_and_allowed_values(values: Any, com
     with pytest.raises(DocumentError) as caught:
         Plan.parse(values, "plan.yaml")
     assert str(caught.value) == f"plan.yaml: {complaint}"
-
-
-def test_construction_in_python_is_checked_too_and_long_values_are_truncated() -> None:
-    with pytest.raises(DocumentError, match=r"^Search: simulations must be >= 1, got -3"):
-        Search(simulations=-3)
-    with pytest.raises(DocumentError) as caught:
-        Plan(game=["x" * 1000])  # type: ignore[arg-type]
-    assert len(str(caught.value)) < 200
 
 
 class FileError(ValueError):
@@ -96,14 +93,7 @@ def test_an_invalid_or_too_large_object_is_rejected_with_the_path(tmp_path: Path
     assert len(str(raised.value)) < 1000
 
 
-def test_an_object_within_bounds_is_read(tmp_path: Path) -> None:
-    file = tmp_path / "file.json"
-    file.write_text('{"a": [1, 2.5, "ü", null, true], "b": ' + "[" * 38 + "]" * 38 + "}", encoding="utf-8")
-    assert read_json(file, FileError)["a"] == [1, 2.5, "ü", None, True]
-    assert parse_json('{"seed": 340282366920938463463374607431768211455}', FileError, "text")["seed"] == 2**128 - 1
-
-
-def test_a_path_that_is_not_a_file_is_rejected_at_once(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_file_is_rejected_at_once_and_an_object_within_bounds_is_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "large").write_bytes(b"x" * 101)
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
@@ -116,3 +106,7 @@ def test_a_path_that_is_not_a_file_is_rejected_at_once(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="at most 100 bytes, got 101"):
         read_bytes(tmp_path / "large", FileError, 100)
     assert read_bytes(tmp_path / "large", FileError, 101) == b"x" * 101
+    file = tmp_path / "file.json"
+    file.write_text('{"a": [1, 2.5, "ü", null, true], "b": ' + "[" * 38 + "]" * 38 + "}", encoding="utf-8")
+    assert read_json(file, FileError)["a"] == [1, 2.5, "ü", None, True]
+    assert parse_json('{"seed": 340282366920938463463374607431768211455}', FileError, "text")["seed"] == 2**128 - 1

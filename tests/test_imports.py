@@ -78,15 +78,23 @@ def floor_of(module: str) -> int:
     return next((prefixes[name] for name in names if name in prefixes), -1)
 
 
-def test_every_folder_has_a_floor() -> None:
+def test_imports_go_down_also_those_in_functions_and_for_type_checkers(graph: Graph) -> None:
     assert all(floor_of(f"stoneworks.{folder}") >= 0 for folder in FOLDERS)
     assert floor_of("stoneworks.files") < floor_of("stoneworks.envs.rules.game") < floor_of("stoneworks.envs.aec")
-
-
-def test_imports_go_down(graph: Graph) -> None:
     assert len(graph) > 100
     upward = {(name, other) for name, found in graph.items() for other in found if floor_of(other) > floor_of(name)}
     assert upward == set()
+    source = """
+import a.b
+if TYPE_CHECKING:
+    from a.c import name
+def function():
+    from a import d
+    from .e import other
+    from .. import f
+"""
+    modules = {"a", "a.b", "a.c", "a.d", "a.x.e", "a.f", "a.unused"}
+    assert imports_of(source, "a.x", modules) == {"a.b", "a.c", "a.d", "a.x.e", "a.f"}
 
 
 def test_modules_and_sibling_folders_import_one_another_in_one_direction(graph: Graph, repository: Path) -> None:
@@ -106,20 +114,6 @@ def test_modules_and_sibling_folders_import_one_another_in_one_direction(graph: 
     graphlib.TopologicalSorter(folders).prepare()
 
 
-def test_imports_in_functions_and_for_type_checkers_are_seen() -> None:
-    source = """
-import a.b
-if TYPE_CHECKING:
-    from a.c import name
-def function():
-    from a import d
-    from .e import other
-    from .. import f
-"""
-    modules = {"a", "a.b", "a.c", "a.d", "a.x.e", "a.f", "a.unused"}
-    assert imports_of(source, "a.x", modules) == {"a.b", "a.c", "a.d", "a.x.e", "a.f"}
-
-
 PACKAGES = ("stoneworks", "stoneworks.envs", "stoneworks.envs.rules", "stoneworks.models", "stoneworks.training")
 
 
@@ -128,3 +122,5 @@ def test_importing_a_package_imports_no_heavy_library(package: str) -> None:
     heavy = "('numba', 'numpy', 'torch', 'gymnasium', 'pettingzoo', 'importlib.metadata')"
     code = f"import sys, {package}; print([name for name in {heavy} if name in sys.modules])"
     assert run_python(code).strip() == "[]"
+    code = "import sys, stoneworks; stoneworks.load_game('vadus').new_initial_state(); print(*sys.modules)"
+    assert {"gymnasium", "pettingzoo", "torch", "pygame", "rich", "typer", "PIL"}.isdisjoint(run_python(code).split())

@@ -39,7 +39,7 @@ def test_a_folder_in_use_is_refused_and_the_process_named_until_it_is_killed(tmp
         assert folder.is_dir()
 
 
-def test_a_new_folder_in_which_nothing_was_written_is_removed(tmp_path: Path) -> None:
+def test_a_new_folder_in_which_nothing_was_written_is_removed_and_a_new_file_locked(tmp_path: Path) -> None:
     with pytest.raises(KeyError), lock_folder(tmp_path / "runs" / "new"):
         raise KeyError
     assert not any(tmp_path.iterdir())
@@ -57,9 +57,6 @@ def test_a_new_folder_in_which_nothing_was_written_is_removed(tmp_path: Path) ->
     for file in (tmp_path / "new" / "config.yaml", tmp_path / "new" / "config.yaml" / "below"):
         with pytest.raises(ValueError, match="folder must be"), lock_folder(file):
             pass
-
-
-def test_a_file_that_does_not_exist_yet_is_locked_and_free_again_after_an_error(tmp_path: Path) -> None:
     file, other = tmp_path / "a.json", tmp_path / "b.json"
     refused = pytest.raises(InUseError, match=rf"a\.json is in use by process {os.getpid()}")
     for _ in range(2):
@@ -104,23 +101,17 @@ def test_sigterm_in_a_destructor_is_not_lost() -> None:
     assert (done.stdout, done.stderr, done.returncode) == ("cleaned up\n", "", 128 + signal.SIGTERM)
 
 
-def test_a_pool_ends_all_its_processes_even_if_they_are_busy() -> None:
+def test_a_pool_ends_its_processes_whether_they_are_busy_send_a_result_or_wait() -> None:
     with process_pool(2, exit_with_parent) as pool:
         busy = [pool.submit(time.sleep, 3600) for _ in range(2)]
         while not all(job.running() for job in busy) or len(pool._processes) < 2:
             time.sleep(0.01)
         processes = list(pool._processes.values())
     assert not any(process.is_alive() for process in processes)
-
-
-def test_a_pool_ends_while_a_process_sends_a_result() -> None:
     with process_pool(2, exit_with_parent) as pool:
         pool.submit(bytes, 300_000_000)
         while not pool._result_queue._reader.poll():
             pass
-
-
-def test_a_pool_whose_processes_wait_for_jobs_ends() -> None:
     for _ in range(3):
         with process_pool(3, exit_with_parent) as pool:
             assert list(pool.map(abs, range(6))) == list(range(6))

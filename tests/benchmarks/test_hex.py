@@ -46,18 +46,15 @@ def test_hex_of_pgx_has_our_actions_players_and_results(game: Game) -> None:
         assert [float(theirs.rewards[first]), float(theirs.rewards[1 - first])] == state.returns()
 
 
-def test_all_are_trained_play_each_other_and_are_not_trained_again(
-    game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("game")
+def test_all_are_trained_and_play_each_other_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(openspiel_hex, "SETTINGS", openspiel_hex.SETTINGS | {"max_simulations": 2, "nn_depth": 1})
-    monkeypatch.setattr(
-        mctx_hex, "SETTINGS", mctx_hex.Settings(blocks=1, num_games=4, num_steps=8, num_simulations=4, batch_size=16)
-    )
+    settings = mctx_hex.Settings(blocks=1, num_games=4, num_steps=8, num_simulations=4, batch_size=16)
+    monkeypatch.setattr(mctx_hex, "SETTINGS", settings)
     monkeypatch.setattr(comparison, "PAUSES", 2)
     page = tmp_path / "page.md"
-    page.write_text(
-        "<!-- results of hex 3, by benchmarks.hex -->\nold\n<!-- end of the results of hex 3, by benchmarks.hex -->\n"
-    )
+    name = "results of hex 3, by benchmarks.hex"
+    page.write_text(f"<!-- {name} -->\nold\n<!-- end of the {name} -->\n")
     comparison.main(size=3, seconds=0.5, pairs=1, folder=tmp_path / "hex", page=page)
     rows = [line.split(" | ") for line in page.read_text().splitlines() if line.startswith("| ")][1:]
     assert [row[0].strip("| ") for row in rows] == [*comparison.LEARNERS, "OpenSpiel MCTSBot"]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -50,12 +51,10 @@ def tiny(ladder: Ladder, monkeypatch: pytest.MonkeyPatch) -> str:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small iterations."""
     monkeypatch.setattr(sb3, "MaskablePPO", partial(sb3.MaskablePPO, n_steps=64))
+    games, batch = {"num_games": 8}, {"batch_size": 16}
     for cls, smaller in (
-        (
-            ours.AlphaZeroScratch,
-            {"positions_per_iteration": 50, "self_play": {"num_games": 8}, "learner": {"batch_size": 16}},
-        ),
-        (ours.PPOScratch, {"num_games": 8, "steps_per_update": 16, "minibatch_size": 32}),
+        (ours.AlphaZeroScratch, {"positions_per_iteration": 50, "self_play": games, "learner": batch}),
+        (ours.PPOScratch, {**games, "steps_per_update": 16, "minibatch_size": 32}),
     ):
 
         def settings(self: Any, original: Any = cls.settings, smaller: Any = smaller) -> dict[str, Any]:
@@ -146,7 +145,7 @@ def test_an_interrupted_run_continues_at_its_last_point(
 
 def test_a_run_killed_saving_restarts(mine: str, tiny: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     killed = begin(mine, tiny, tmp_path)
-    monkeypatch.setattr(killed._learner_class, "save", lambda self: (_ for _ in ()).throw(_Killed))
+    monkeypatch.setattr(killed._learner_class, "save", Mock(side_effect=_Killed))
     with pytest.raises(_Killed):
         killed.train(tmp_path / "work")
     state = TrainingState.from_file(tmp_path / "work" / "training" / STATE_FILE)
@@ -177,14 +176,15 @@ def test_the_command_makes_what_is_missing_and_takes_an_algorithm_in_a_file(
 
 
 def test_an_algorithm_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"algorithm must be one of alphazero, .*, or a Python file, got 'dqn'"):
-        load_learner("dqn")
     (tmp_path / "empty.py").write_text("x = 1\n")
-    with pytest.raises(ValueError, match="must define one subclass of Learner, got 0"):
-        load_learner(str(tmp_path / "empty.py"))
     shutil.copy(reinforce.__file__, tmp_path / "ppo.py")
-    with pytest.raises(ValueError, match="must not be named as a built-in one"):
-        load_learner(str(tmp_path / "ppo.py"))
+    for name, message in (
+        ("dqn", "algorithm must be one of alphazero, .*, or a Python file, got 'dqn'"),
+        (str(tmp_path / "empty.py"), "must define one subclass of Learner, got 0"),
+        (str(tmp_path / "ppo.py"), "must not be named as a built-in one"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            load_learner(name)
 
 
 def made(
@@ -243,7 +243,7 @@ def test_a_bad_file_names_the_field(change: Callable[[dict[str, Any]], object], 
     assert re.search(problem, problem_of(file))
 
 
-def test_a_file_that_is_there_twice_or_cut_off_is_a_problem(tmp_path: Path) -> None:
+def test_a_file_that_is_there_twice_or_cut_off_or_of_another_budget_is_a_problem(tmp_path: Path) -> None:
     made().save(tmp_path / "one.json")
     made().save(tmp_path / "two.json")
     _, problems = read_results(tmp_path)
@@ -251,32 +251,36 @@ def test_a_file_that_is_there_twice_or_cut_off_is_a_problem(tmp_path: Path) -> N
     (tmp_path / "two.json").unlink()
     (tmp_path / "one.json").write_text((tmp_path / "one.json").read_text()[:-100])
     assert "is not valid JSON" in problem_of(tmp_path / "one.json")
+    made(budget=60.0).save(tmp_path / "one.json")
+    assert "budget must be one of 600, 3600, got 60" in problem_of(tmp_path / "one.json")
+    results, problems = read_results(tmp_path, (*protocol.BUDGETS, 60.0))
+    assert (len(results), problems) == (1, [])
+    check_result(results[0], "one", (60.0,))
 
 
-def test_the_ladders_are_those_of_this_version_of_the_protocol() -> None:
+def test_the_ladders_are_those_of_this_version_which_the_page_and_the_citation_name(repository: Path) -> None:
     """A ladder that changes requires a new version (docs/benchmark.md), as long as results of this one are stored."""
+    page, citation = ((repository / name).read_text() for name in ("docs/benchmark.md", "CITATION.cff"))
     for name, task in TASKS.items():
         assert protocol.ladder_hash(load_ladder(task.game)) == task.ladder, name
         task.load_ladder()
+        assert f"| `{name}` | `{task.game}` |\n" in page
     with pytest.raises(ResultError, match=r"the ladder of .* must have the hash 00, got"):
         Task("vadus(size=5)", "00").load_ladder()
-
-
-def test_the_page_and_the_citation_name_the_protocol(repository: Path) -> None:
-    page, citation = ((repository / name).read_text() for name in ("docs/benchmark.md", "CITATION.cff"))
-    for name, task in TASKS.items():
-        assert f"| `{name}` | `{task.game}` |\n" in page
     assert re.findall(r"^\| `([a-z-]+)` \| (?:scratch|open) \|", page, re.MULTILINE) == list(LEARNERS)
     assert f"This page is version {protocol.VERSION} of the protocol." in page
     assert f"Benchmark protocol, version {protocol.VERSION}}}" in page
     assert f'protocol (docs/benchmark.md)"\n    version: "{protocol.VERSION}"\n' in citation
 
 
-def test_the_interquartile_mean_has_published_values() -> None:
+def test_the_interquartile_mean_has_published_values_and_a_profile_is_of_shares_above_thresholds() -> None:
     # Wikipedia, "Interquartile mean", example of a data set divisible by four; then the test of rliable, metrics_test.py.
     assert interquartile_mean([5, 8, 4, 38, 8, 6, 9, 7, 7, 3, 1, 6]) == 6.5
     assert interquartile_mean([[1, 2], [2, 2], [1, 1], [2, 1]]) == 1.5
     assert interquartile_mean([[1, 1], [2, 2], [3, 3]]) == 2
+    profile = performance_profile([[0.2, 0.6], [0.6, 0.9]], np.array([0.0, 0.5, 0.6, 1.0]))
+    assert [one.value for one in profile] == [1, 0.75, 0.25, 0]
+    assert (profile[1].low, profile[1].high) == (0.5, 1)
 
 
 def test_the_interval_is_that_of_all_resamples_within_tasks() -> None:
@@ -292,13 +296,6 @@ def test_the_interval_is_that_of_all_resamples_within_tasks() -> None:
     alone = stratified([[7.0]])
     assert alone.value == 7
     assert np.isnan(alone.low)
-
-
-def test_the_profile_is_the_share_of_runs_above_each_threshold() -> None:
-    profile = performance_profile([[0.2, 0.6], [0.6, 0.9]], np.array([0.0, 0.5, 0.6, 1.0]))
-    assert [one.value for one in profile] == [1, 0.75, 0.25, 0]
-    assert profile[1].low == 0.5
-    assert profile[1].high == 1
 
 
 def test_tables_and_figures_are_made_from_all_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -325,11 +322,3 @@ def test_tables_and_figures_are_made_from_all_files(tmp_path: Path, capsys: pyte
     damage(results / "mine.json", lambda values: values.update(protocol="0"))
     assert check.main(results) == 1
     assert "mine.json: protocol must be '1', got '0'" in capsys.readouterr().out
-
-
-def test_a_result_of_another_budget_is_summarized_only_if_asked_for(tmp_path: Path) -> None:
-    made(budget=60.0).save(tmp_path / "one.json")
-    assert "budget must be one of 600, 3600, got 60" in problem_of(tmp_path / "one.json")
-    results, problems = read_results(tmp_path, (*protocol.BUDGETS, 60.0))
-    assert (len(results), problems) == (1, [])
-    check_result(results[0], "one", (60.0,))

@@ -19,21 +19,18 @@ from benchmarks.speed.self_play import PARTS, SelfPlayAndLearning, ShareOfTime, 
 from benchmarks.speed.suite import Comparison, all_comparisons
 from benchmarks.speed.workload import Spread, Workload, measure_in_turns, ratio
 from damage import damage
-from stoneworks.envs.rules import game_names, load_game
+from stoneworks.envs.rules import load_game
 
 
 def no_work():
     raise AssertionError("not to be prepared")
 
 
-def test_ratios_are_taken_round_by_round():
+def test_workloads_take_turns_and_ratios_are_taken_round_by_round():
     one = Workload("one", prepare=no_work, rates_per_second=[10.0, 20.0, 90.0])
     other = Workload("other", prepare=no_work, rates_per_second=[5.0, 5.0, 30.0])
     assert ratio(one, other) == Spread(median=3.0, minimum=2.0, maximum=4.0)
     assert Workload("one", prepare=no_work, requires=("json", "no_such_module")).missing() == ["no_such_module"]
-
-
-def test_workloads_take_turns_and_each_has_a_rate_per_round():
     now = [0.0]
     prepared = []
 
@@ -86,14 +83,6 @@ def test_workloads_do_at_least_the_requested_amount(workload):
     assert workload.play(50) >= 0.9 * 50  # rollouts of OpenSpiel are counted by their mean length
 
 
-def test_players_are_measured_in_positions_in_which_the_game_goes_on():
-    for name in ("vadus(size=2)", "trugo(max_turns=12,pieces=3,radius=2,tiles=6)"):
-        states, again = (ours.positions_of_random_games(load_game(name)) for _ in range(2))
-        assert len(states) == len(ours.PLACES_IN_GAME)
-        assert not any(state.is_terminal() for state in states)
-        assert [state.history() for state in states] == [state.history() for state in again]
-
-
 def test_the_parts_of_a_run_of_self_play_are_shares_of_its_time(tmp_path):
     config = tmp_path / "tiny.yaml"
     config.write_text(
@@ -110,7 +99,7 @@ def test_the_parts_of_a_run_of_self_play_are_shares_of_its_time(tmp_path):
     assert sum(percentages) < 100
 
 
-def test_the_usual_setup_gives_rewards_to_the_mover():
+def test_rewards_are_those_of_the_mover_and_players_are_measured_where_the_game_goes_on():
     env = BothSidesEnv(connect_four())
     observation, _ = env.reset(seed=0)
     assert env.observation_space.contains(observation)
@@ -120,18 +109,19 @@ def test_the_usual_setup_gives_rewards_to_the_mover():
         assert not over
     _, reward, over, _, _ = env.step(0)
     assert (reward, over) == (1, True)
-
-
-def test_every_game_has_several_sizes_from_small_to_large():
-    assert set(SIZES) <= set(game_names())
-    for name, game_strings in SIZES.items():
-        cells = [load_game(game_string).grid.num_cells for game_string in game_strings]
-        assert len(cells) >= 4
-        assert cells == sorted(set(cells))
-        assert all(game_string.startswith(name) for game_string in game_strings)
+    for name in ("vadus(size=2)", "trugo(max_turns=12,pieces=3,radius=2,tiles=6)"):
+        states, again = (ours.positions_of_random_games(load_game(name)) for _ in range(2))
+        assert len(states) == len(ours.PLACES_IN_GAME)
+        assert not any(state.is_terminal() for state in states)
+        assert [state.history() for state in states] == [state.history() for state in again]
 
 
 def test_costs_are_measured_drawn_and_written(tmp_path, run_command):
+    for name, game_strings in SIZES.items():
+        cells = [load_game(game_string).grid.num_cells for game_string in game_strings]
+        assert len(cells) >= 4
+        assert cells == sorted(set(cells)), "from small to large"
+        assert {load_game(game_string).name for game_string in game_strings} == {name}
     told = []
     sizes = {"vadus": ("vadus(size=2)", "vadus(size=3)")}
     results = measure_growth(sizes, rounds=1, seconds=0.01, progress=told.append)

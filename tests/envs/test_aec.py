@@ -37,12 +37,8 @@ def test_pettingzoos_api_test_passes_with_exactly_the_warnings_that_third_partie
 
 
 @pytest.mark.parametrize("name", game_names())
-def test_pettingzoos_seed_test_passes(name):
+def test_pettingzoos_seed_and_render_tests_pass(name, monkeypatch):
     seed_test(lambda: make(name), num_cycles=100)
-
-
-@pytest.mark.parametrize("name", game_names())
-def test_pettingzoos_render_test_passes(name, monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     monkeypatch.setattr("stoneworks.envs.rendering.FRAMES_PER_SECOND", 0)  # 0: pygame does not wait
     render_test(
@@ -52,7 +48,7 @@ def test_pettingzoos_render_test_passes(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", game_names())
-def test_spaces_are_the_same_objects_each_time_and_equal_for_both_agents(name):
+def test_spaces_are_the_same_objects_each_time_and_env_and_raw_env_make_the_same(name):
     env = make(name)
     for space_of in (env.observation_space, env.action_space):
         assert space_of("player_0") is space_of("player_0")
@@ -60,6 +56,11 @@ def test_spaces_are_the_same_objects_each_time_and_equal_for_both_agents(name):
         assert space_of("player_0") == space_of("player_1")
     assert env.observation_space("player_0")["action_mask"].dtype == np.int8
     assert str(env) == f"{name}_v0" == env.metadata["name"]
+    from stoneworks.envs import vadus_v0
+
+    assert vadus_v0 is envs.vadus_v0
+    assert vadus_v0.env is vadus_v0.raw_env
+    assert str(pickle.loads(pickle.dumps(vadus_v0.env))(size=3).game) == "vadus(size=3)"
 
 
 def test_a_copy_of_an_environment_that_shows_a_window_opens_its_own(monkeypatch):
@@ -91,21 +92,10 @@ def test_rendering_shows_the_position(mode):
         assert one_stone.dtype == np.uint8
     if mode == "ansi":
         assert one_stone == str(env.game_state)
-
-
-def test_rendering_without_a_mode_warns():
-    env = make("vadus", size=4)
-    env.reset()
+    without = make("vadus", size=4)
+    without.reset()
     with pytest.warns(UserWarning, match="render_mode"):
-        assert env.render() is None
-
-
-def test_env_and_raw_env_make_the_same():
-    from stoneworks.envs import vadus_v0
-
-    assert vadus_v0 is envs.vadus_v0
-    assert vadus_v0.env is vadus_v0.raw_env
-    assert str(pickle.loads(pickle.dumps(vadus_v0.env))(size=3).game) == "vadus(size=3)"
+        assert without.render() is None
 
 
 @pytest.mark.parametrize("agent", ["nobody", "", None, 0, ["player_0"]], ids=repr)

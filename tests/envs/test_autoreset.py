@@ -13,9 +13,8 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import vector as wrappers
 
 from game_play import scattered_action
+from stoneworks.envs import SelfPlayVectorEnv, VectorEnv
 from stoneworks.envs.rules.games import small_games
-from stoneworks.envs.self_play import SelfPlayVectorEnv
-from stoneworks.envs.vector import VectorEnv
 
 
 def make(kind: type, game: str, num_envs: int = 3, **arguments: Any) -> Any:

@@ -13,9 +13,8 @@ import pytest
 from gymnasium.error import ResetNeeded
 
 from game_play import COPIES, scattered_action
+from stoneworks.envs import SingleAgentEnv, VectorEnv
 from stoneworks.envs.rules import NO_ACTION, IllegalActionError, RecordError, State
-from stoneworks.envs.single_agent import SingleAgentEnv
-from stoneworks.envs.vector import VectorEnv
 
 
 def first_legal(masks: np.ndarray) -> np.ndarray:
@@ -32,9 +31,7 @@ VECTORS = [
 @pytest.mark.parametrize(
     ("make", "num_steps"), [(partial(SingleAgentEnv, "taugo(size=3)"), 4), *((make, 12) for make in VECTORS)]
 )
-def test_a_copy_continues_identically_and_independently(
-    make: Callable[[], Any], num_steps: int, make_copy: Callable[[Any], Any]
-) -> None:
+def test_a_copy_continues_identically_and_independently(make: Any, num_steps: int, make_copy: Any) -> None:
     env = make()
     env.reset(seed=1)
     env.step(first_legal(env.action_masks()))

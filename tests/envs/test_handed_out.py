@@ -11,12 +11,9 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 from handed_out import arrays_in, assert_nothing_changes
-from stoneworks.envs.aec import BoardGameEnv
+from stoneworks.envs import BoardGameEnv, SelfPlayVectorEnv, SingleAgentEnv, VectorEnv
 from stoneworks.envs.observation_format import FLOATING_DTYPES, INTEGER_DTYPES, LAYOUTS
 from stoneworks.envs.rules import load_game
-from stoneworks.envs.self_play import SelfPlayVectorEnv
-from stoneworks.envs.single_agent import SingleAgentEnv
-from stoneworks.envs.vector import VectorEnv
 
 GAME = "vadus(size=2)"
 
@@ -111,9 +108,7 @@ def play_state(**arguments: Any) -> Iterator[Any]:
     ],
     ids=str,
 )
-def test_what_is_handed_out_does_not_change_and_writing_to_it_changes_no_game(
-    play: Callable[..., Iterator[Any]], arguments: dict[str, Any]
-) -> None:
+def test_what_is_handed_out_stays_and_can_be_written_to(play: Callable[..., Any], arguments: dict[str, Any]) -> None:
     trace = assert_nothing_changes(play(**arguments))
     for expected, handed_out in zip(trace, play(**arguments), strict=True):
         for array, as_it_was in zip(arrays_in(handed_out), expected, strict=True):

@@ -8,13 +8,9 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from stoneworks.envs import vadus_v0
-from stoneworks.envs.aec import BoardGameEnv
+from stoneworks.envs import BoardGameEnv, SelfPlayVectorEnv, SingleAgentEnv, VectorEnv, vadus_v0
 from stoneworks.envs.observation_format import MASK_DTYPES, MASK_KEYS, OBSERVATION_KEYS, ObservationFormat
 from stoneworks.envs.rules import load_game
-from stoneworks.envs.self_play import SelfPlayVectorEnv
-from stoneworks.envs.single_agent import SingleAgentEnv
-from stoneworks.envs.vector import VectorEnv
 
 GAME = "vadus(size=2)"
 
@@ -64,11 +60,7 @@ LEARNERS = EVERY[:2]
         (EVERY, {"observation": {"layout": None}}, "layout must be one of CHW, HWC, flat, got None"),
         (EVERY, {"observation": {"dtype": "float8"}}, "dtype must be one of float16, .*, got 'float8'"),
         (EVERY, {"observation": {"dtype": None}}, "dtype must be one of float16, .*, got None"),
-        (
-            EVERY,
-            {"game": "taigo", "observation": {"dtype": "uint8"}},
-            "dtype of planes of taigo must be .* got 'uint8'",
-        ),
+        (EVERY, {"game": "taigo", "observation": {"dtype": "uint8"}}, "dtype of planes of taigo .* got 'uint8'"),
         (EVERY, {"observation": {"key": "board"}}, "key must be one of observation, observations, obs, got 'board'"),
         (EVERY, {"observation": {"mask_key": 1}}, "mask_key must be one of action_mask, mask, got 1"),
         (EVERY, {"observation": {"mask_dtype": "int64"}}, "mask_dtype must be one of int8, bool, float32, got 'int64'"),

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 from game_play import random_legal
+from stoneworks.envs import SelfPlayVectorEnv, SingleAgentEnv, VectorEnv
 from stoneworks.envs.advantages import self_play_advantages
 from stoneworks.envs.players import PolicyNeededError
 from stoneworks.envs.rules import IllegalActionError, load_game
 from stoneworks.envs.rules.games import small_games
-from stoneworks.envs.self_play import SelfPlayVectorEnv
-from stoneworks.envs.single_agent import SingleAgentEnv
-from stoneworks.envs.vector import VectorEnv
 
 
 @pytest.mark.parametrize("game", [*small_games(), "trugo(radius=2,tiles=5)"])
@@ -110,16 +108,9 @@ def test_advantages_with_lambda_1_are_each_players_own_sum_of_rewards(gamma: flo
 
 
 def test_advantages_with_lambda_0_look_one_step_ahead() -> None:
-    advantages, _ = self_play_advantages(
-        [[0.0], [0.0], [1.0], [0.0]],
-        [[0.1], [0.2], [0.3], [0.4]],
-        [[0], [1], [1], [0]],
-        [[False], [False], [True], [False]],
-        next_values=[0.5],
-        next_players=[0],
-        gamma=0.5,
-        gae_lambda=0.0,
-    )
+    rewards, values, players = np.array([[0, 0, 1, 0], [0.1, 0.2, 0.3, 0.4], [0, 1, 1, 0]])[:, :, None]
+    last = {"next_values": [0.5], "next_players": [0], "gamma": 0.5, "gae_lambda": 0.0}
+    advantages, _ = self_play_advantages(rewards, values, players.astype(int), rewards > 0, **last)
     expected = [-0.5 * 0.2 - 0.1, 0.5 * 0.3 - 0.2, 1 - 0.3, 0.5 * 0.5 - 0.4]
     np.testing.assert_allclose(advantages[:, 0], expected)
 
@@ -188,11 +179,8 @@ def test_past_versions_are_opponents_beside_the_current_one() -> None:
     env.reset(seed=1)
     assert 60 < env.opponent_names.count("self") < 140
     assert set(env.opponent_names) == {"self", "past"}
-
-
-@pytest.mark.parametrize("answer", [[0], [0.0, 0.0], None, [[0, 0]]])
-def test_a_policy_that_returns_no_actions_is_an_error(answer: Any) -> None:
     env = VectorEnv(2, "vadus(size=2)", opponent="self", seat=1)
-    env.set_policy(lambda observations, masks: answer)
-    with pytest.raises(ValueError, match="the actions of a policy must be 2 integers"):
-        env.reset(seed=1)
+    for answer in ([0], [0.0, 0.0], None, [[0, 0]]):
+        env.set_policy(lambda observations, masks, answer=answer: answer)
+        with pytest.raises(ValueError, match="the actions of a policy must be 2 integers"):
+            env.reset(seed=1)

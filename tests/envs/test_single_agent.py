@@ -126,18 +126,11 @@ def test_the_same_seed_gives_the_same_games(name):
         assert [(rewards, seat) for rewards, seat, *_ in logs[0]] == [(rewards, seat) for rewards, seat, *_ in logs[1]]
 
 
-def test_a_truncated_game_is_neither_won_nor_lost_nor_terminated():
-    """R9."""
-    env = SingleAgentEnv("trugo(max_turns=3,radius=2,tiles=7)", seat=0)
-    env.reset(seed=0)
-    assert env.step(int(np.flatnonzero(env.action_masks())[0]))[1:4] == (0.0, False, False)
-    _, reward, terminated, truncated, info = env.step(int(np.flatnonzero(env.action_masks())[0]))
-    assert (reward, terminated, truncated) == (0.0, False, True)
-    assert not info["action_mask"].any()
-
-
-def test_an_illegal_action_loses_or_raises():
+def test_an_illegal_action_loses_or_raises_and_a_truncated_game_is_neither_won_nor_lost():
     env = SingleAgentEnv("vadus(size=3)", seat=0)
+    for call in (lambda: env.step(0), env.render, lambda: env.game_state):
+        with pytest.raises(ResetNeeded, match="reset"):
+            call()
     env.reset(seed=0)
     pass_action = env.game.string_to_action("pass")
     _, reward, terminated, truncated, info = env.step(pass_action)  # V1
@@ -155,13 +148,13 @@ def test_an_illegal_action_loses_or_raises():
         env.reset(seed=0)
         with pytest.raises(IllegalActionError, match="26"):
             env.step(26)
-
-
-def test_calls_before_reset_are_errors_with_a_remedy():
-    env = SingleAgentEnv("vadus(size=3)")
-    for call in (lambda: env.step(0), env.render, lambda: env.game_state):
-        with pytest.raises(ResetNeeded, match="reset"):
-            call()
+    # R9.
+    env = SingleAgentEnv("trugo(max_turns=3,radius=2,tiles=7)", seat=0)
+    env.reset(seed=0)
+    assert env.step(int(np.flatnonzero(env.action_masks())[0]))[1:4] == (0.0, False, False)
+    _, reward, terminated, truncated, info = env.step(int(np.flatnonzero(env.action_masks())[0]))
+    assert (reward, terminated, truncated) == (0.0, False, True)
+    assert not info["action_mask"].any()
 
 
 def test_opponents_are_exchanged_between_games_and_may_be_names_bots_or_functions():

@@ -11,33 +11,27 @@ from stoneworks.documents import DocumentError
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.accuracy.measure import best_response_value, measure_accuracy
 from stoneworks.evaluation.accuracy.sample import Sample, load_sample, make_sample
-from stoneworks.models import load_bot
-from stoneworks.models.solver import Solver
+from stoneworks.models import Solver, load_bot
 
-GAME = "laido(size=2)"
+GAME = load_game("laido(size=2)")
 
 
 @pytest.fixture(scope="module")
 def sample() -> Sample:
-    return make_sample(load_game(GAME), 12, seed=1)
+    return make_sample(GAME, 12, seed=1)
 
 
-def test_samples_hold_different_positions_in_which_some_action_is_a_mistake(sample: Sample) -> None:
-    game = load_game(GAME)
-    solver = Solver(game, memory_mib=1)
+def test_samples_hold_different_positions_with_mistakes_and_are_stored(sample: Sample, tmp_path: Path) -> None:
+    solver = Solver(GAME, memory_mib=1)
     assert len(sample.positions) == len({position.actions for position in sample.positions}) == 12
     for position in sample.positions:
-        state = game.deserialize_state("\n".join(position.actions))
+        state = GAME.deserialize_state("\n".join(position.actions))
         for action in state.legal_actions():
             after = solver.value(state.child(action)) * (1 - 2 * state.current_player())
-            assert (after == position.result) == (game.action_to_string(action) in position.keeping)
+            assert (after == position.result) == (GAME.action_to_string(action) in position.keeping)
         assert 0 < len(position.keeping) < len(state.legal_actions())
-
-
-def test_samples_are_stored_and_equal_for_equal_seeds(sample: Sample, tmp_path: Path) -> None:
-    game = load_game(GAME)
     sample.save(tmp_path / "sample.json")
-    assert load_sample(game, tmp_path / "sample.json") == sample == make_sample(game, 12, seed=1)
+    assert load_sample(GAME, tmp_path / "sample.json") == sample == make_sample(GAME, 12, seed=1)
     with pytest.raises(DocumentError, match=r"laido\(size=2\)"):
         load_sample(load_game("laido(size=3)"), tmp_path / "sample.json")
     with pytest.raises(DocumentError, match=r"no sample .* vadus\(size=17\)"):
@@ -45,12 +39,11 @@ def test_samples_are_stored_and_equal_for_equal_seeds(sample: Sample, tmp_path: 
 
 
 def test_the_perfect_player_keeps_every_result_and_a_random_one_does_not(sample: Sample) -> None:
-    game = load_game(GAME)
-    perfect = measure_accuracy(load_bot("perfect:memory=1", game, 0), game, sample)
+    perfect = measure_accuracy(load_bot("perfect:memory=1", GAME, 0), GAME, sample)
     assert perfect.share()[0] == 1
     assert sum(perfect.share(phase)[2] for phase in range(3)) == 12
     assert all(value == result for value, result, _ in perfect.calibration())
-    random = measure_accuracy(load_bot("random", game, 0), game, sample)
+    random = measure_accuracy(load_bot("random", GAME, 0), GAME, sample)
     share, (low, high), number = random.share()
     assert low < share < high < 1
     assert (number, random.calibration()) == (12, [])
@@ -58,23 +51,22 @@ def test_the_perfect_player_keeps_every_result_and_a_random_one_does_not(sample:
 
 
 def test_no_response_beats_perfect_play_and_one_beats_a_random_player() -> None:
-    game = load_game(GAME)
-    result = Solver(game, memory_mib=1).value(game.new_initial_state())
-    perfect, random = load_bot("perfect:memory=1", game, 0), load_bot("random", game, 0)
+    result = Solver(GAME, memory_mib=1).value(GAME.new_initial_state())
+    perfect, random = load_bot("perfect:memory=1", GAME, 0), load_bot("random", GAME, 0)
     for player in (0, 1):
         exact = result * (1 - 2 * player)
-        assert best_response_value(perfect, game, player) == pytest.approx(exact)
-        assert best_response_value(random, game, player) > exact - 1e-9
-    assert best_response_value(random, game, 0) > result
+        assert best_response_value(perfect, GAME, player) == pytest.approx(exact)
+        assert best_response_value(random, GAME, player) > exact - 1e-9
+    assert best_response_value(random, GAME, 0) > result
 
 
 @pytest.mark.parametrize(
     "name", ["vadus(size=2)", "laido(size=2)", "taugo(size=3)", "vadus(size=9)", "laido(size=9)", "taugo", "taigo"]
 )
 def test_stored_samples_have_the_results_that_the_solver_finds(name: str) -> None:
-    game = load_game(name)
-    solver = Solver(game, memory_mib=1)
-    for position in load_sample(game).positions:
-        solution = solver.solve(game.deserialize_state("\n".join(position.actions)))
+    solved = load_game(name)
+    solver = Solver(solved, memory_mib=1)
+    for position in load_sample(solved).positions:
+        solution = solver.solve(solved.deserialize_state("\n".join(position.actions)))
         assert solution.result == position.result
-        assert tuple(map(game.action_to_string, solution.actions)) == position.keeping
+        assert tuple(map(solved.action_to_string, solution.actions)) == position.keeping

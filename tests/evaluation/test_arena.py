@@ -133,12 +133,13 @@ def test_an_interrupted_arena_resumes_with_the_same_games(tmp_path: Path) -> Non
     assert (kept.num_pairs, kept.finished) == (8, False)
     assert kept.records == whole.records[:16]
     first = sorted((folder / "games").iterdir())[0]
-    first.rename(first.with_name(f".{first.name}.x7f"))
+    first.rename(first.with_name(f".{first.name}.1.tmp"))
     assert load_arena(folder).num_pairs == 4
     seen: list[int] = []
     result = play_arena(settings, folder, progress=lambda result: seen.append(result.num_pairs))
     assert seen == [4, 8, 12, 14]
     assert result.records == whole.records
+    assert not list(folder.rglob("*.tmp"))
     seen.clear()
     play_arena(settings, folder, progress=lambda result: seen.append(result.num_pairs))
     assert seen == [14], "what is finished is not played again"
@@ -155,20 +156,17 @@ def test_a_match_stops_by_its_sequential_test_whatever_the_workers(tmp_path: Pat
     assert results_of(one).to_fields()["sprt"]["decision"] == "elo1 accepted"
 
 
-@pytest.mark.parametrize(
-    ("settings", "difference"),
-    [
+def test_another_arena_in_the_folder_is_refused(played: Path) -> None:
+    before = contents(played)
+    for settings, difference in (
         (match(8), "num_pairs is 12 in .* and 8 here"),
         (match(seed=1), "seed is 0 in .* and 1 here"),
         (match(sprt=Sprt()), "sprt is None in .* and 'elo0=0,elo1=30,alpha=0.05,beta=0.05' here"),
         (settings_of(("random", "greedy"), chunk_pairs=4), "pairings is"),
-    ],
-)
-def test_another_arena_in_the_folder_is_refused(played: Path, settings: ArenaSettings, difference: str) -> None:
-    before = contents(played)
-    with pytest.raises(ArenaFolderError, match=difference):
-        play_arena(settings, played)
-    assert before == contents(played)
+    ):
+        with pytest.raises(ArenaFolderError, match=difference):
+            play_arena(settings, played)
+        assert before == contents(played)
 
 
 @pytest.mark.needs("torch")
@@ -202,14 +200,7 @@ def test_a_folder_with_other_files_is_an_error_and_is_not_changed(tmp_path: Path
             load_arena(file.parent)
 
 
-def test_settings_that_cannot_be_read_are_an_error_that_names_the_file(played: Path) -> None:
-    for content in (b"{", b"{}", (played / "arena.json").read_bytes().replace(b'"random"', b"5")):
-        (played / "arena.json").write_bytes(content)
-        with pytest.raises(ArenaFolderError, match=r"arena\.json"):
-            load_arena(played)
-
-
-def test_games_that_do_not_belong_are_an_error_that_names_the_file(played: Path) -> None:
+def test_games_and_settings_that_cannot_be_read_are_an_error_that_names_the_file(played: Path) -> None:
     one, other, _ = sorted((played / "games").iterdir())
     records = read_records(one)
     for changed, complaint in ((records[:-1], "must contain 8 games, got 7"), (records[::-1], "line 1 is a game of")):
@@ -219,19 +210,33 @@ def test_games_that_do_not_belong_are_an_error_that_names_the_file(played: Path)
     one.write_text(other.read_text(encoding="utf-8")[:-20], encoding="utf-8")
     with pytest.raises(ArenaFolderError, match=f"{one.name}, line 8"):
         load_arena(played)
+    for content in (b"{", b"{}", (played / "arena.json").read_bytes().replace(b'"random"', b"5")):
+        (played / "arena.json").write_bytes(content)
+        with pytest.raises(ArenaFolderError, match=r"arena\.json"):
+            load_arena(played)
 
 
-def test_a_failing_player_is_an_error_that_names_the_pairing(tmp_path: Path) -> None:
+def test_failing_players_are_named_with_the_pairing_also_in_workers_whose_end_is_an_error(tmp_path: Path) -> None:
     bot, settings = weakened(0)(load_game(GAME), 0), settings_of(("mine", "random"), num_pairs=2)
     for answer, complaint in (({"side_effect": ZeroDivisionError("mine")}, "mine"), ({"return_value": ([], -3)}, "-3")):
         bot.step_with_policy = Mock(**answer)  # type: ignore[method-assign]
         with pytest.raises(ArenaPlayError, match=f"'mine' against 'random': .*{complaint}"):
             play_arena(settings, tmp_path / complaint, {"mine": bot})
+    settings = settings_of(("nobody", "random"), num_pairs=4)
+    with pytest.raises(ArenaPlayError, match="'nobody' against 'random': UnknownBotError"):
+        list(play_chunks(settings, {"nobody": "nobody", "random": "random"}, settings.chunks, 2))
+    assert not multiprocessing.active_children()
+    settings = match(4000, chunk_pairs=40)
+    chunks = play_chunks(settings, {"greedy": "greedy", "random": "random"}, settings.chunks, 2)
+    next(chunks)
+    for process in multiprocessing.active_children():
+        process.kill()
+    with pytest.raises(ArenaPlayError, match="a worker process of the arena died"):
+        list(chunks)
+    assert not multiprocessing.active_children()
 
 
-def test_players_that_the_arena_made_are_closed_and_others_are_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_players_that_the_arena_made_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made, close = Mock(side_effect=weakened(0.5)), Mock()
     monkeypatch.setattr(WeakenedBot, "close", close)
     settings = settings_of(("mine", "random"), num_pairs=6, chunk_pairs=2)
@@ -241,34 +246,24 @@ def test_players_that_the_arena_made_are_closed_and_others_are_not(
     assert close.call_count == made.call_count - 1
 
 
-def test_names_are_checked_before_anything_is_played_or_written(tmp_path: Path) -> None:
-    for settings, players, workers, complaint in (
-        (settings_of(("nobody", "random")), {}, 1, "unknown bot 'nobody'"),
-        (match(), {"other": "greedy"}, 1, "player 'other' is in no pairing"),
-        (match(), {"greedy": weakened(0)(load_game(GAME), 0)}, 2, r"workers must be .*got 2"),
-        (match(), {}, 0, "workers must be .* got 0"),
-    ):
-        with pytest.raises(ValueError, match=complaint):
-            play_arena(settings, tmp_path / "arena", players, workers=workers)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("play", "complaint"),
+    [
+        (lambda folder: play_arena(settings_of(("nobody", "random")), folder), "unknown bot 'nobody'"),
+        (lambda folder: play_arena(match(), folder, {"other": "greedy"}), "player 'other' is in no pairing"),
+        (lambda folder: play_arena(match(), folder, {"greedy": Mock()}, workers=2), r"workers must be .*got 2"),
+        (lambda folder: play_arena(match(), folder, workers=0), "workers must be .* got 0"),
+        (lambda folder: play_to_precision(match(), folder, max_error=0), "max_error must be .* got 0"),
+        (lambda folder: play_to_precision(match(), folder, max_error=np.nan), "max_error must be .* got nan"),
+        (lambda folder: play_to_precision(match(), folder, max_error=1, max_rounds=-1), "max_rounds must be .* got -1"),
+        (lambda folder: play_to_precision(match(sprt=Sprt()), folder, max_error=1), "sprt must be None"),
+        (lambda folder: play_to_precision(match(), folder, max_error=1, players={"nobody": "random"}), "'nobody'"),
+    ],
+)
+def test_arguments_are_checked_first(play: Callable[[Path], object], complaint: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        play(tmp_path / "arena")
     assert not (tmp_path / "arena").exists()
-
-
-def test_an_error_in_a_worker_is_raised_in_the_caller() -> None:
-    settings = settings_of(("nobody", "random"), num_pairs=4)
-    with pytest.raises(ArenaPlayError, match="'nobody' against 'random': UnknownBotError"):
-        list(play_chunks(settings, {"nobody": "nobody", "random": "random"}, settings.chunks, 2))
-    assert not multiprocessing.active_children()
-
-
-def test_a_terminated_worker_is_an_error() -> None:
-    settings = match(4000, chunk_pairs=40)
-    chunks = play_chunks(settings, {"greedy": "greedy", "random": "random"}, settings.chunks, 2)
-    next(chunks)
-    for process in multiprocessing.active_children():
-        process.kill()
-    with pytest.raises(ArenaPlayError, match="a worker process of the arena died"):
-        list(chunks)
-    assert not multiprocessing.active_children()
 
 
 def test_results_agree_with_the_games(finished_arena: Path) -> None:
@@ -284,9 +279,6 @@ def test_results_agree_with_the_games(finished_arena: Path) -> None:
     won = sum(record.winner is not None and record.players[record.winner] == "greedy" for record in result.records)
     assert by_seat[0][0] + by_seat[1][0] == won
 
-
-def test_forfeits_are_counted_and_shown(finished_arena: Path) -> None:
-    result = load_arena(finished_arena)
     (played,) = result.matches
     lost = next(record for record in played.records[::2] if record.winner == 0)
     records = tuple(one.replace(reason=FORFEIT_REASONS[0]) if one is lost else one for one in played.records)
@@ -364,14 +356,6 @@ def test_a_ladder_is_loaded_as_saved_and_other_files_are_errors(ladder: Ladder, 
         load_ladder(GAME, file)
 
 
-def test_the_table_of_a_ladder_shows_its_ratings(ladder: Ladder) -> None:
-    text = tables_of([ladder])
-    for name in ladder.ratings.names:
-        assert f"| `{name}` | {ladder.ratings.rating(name)[0]:.0f} |" in text
-    assert "stoneworks ladder make" in text
-    assert GAME in text
-
-
 def test_shipped_ladders_have_the_usual_anchors_and_match_their_games() -> None:
     with pytest.raises(LadderError, match=r"no ladder for vadus\(size=2\); available:") as error:
         load_ladder("vadus(size=2)")
@@ -424,9 +408,11 @@ def test_a_ladder_is_made_shown_and_rated_on_by_one_command_each(run: Run, tmp_p
         "stoneworks ladder make 'vadus(size=3)' random greedy "
         "--pairs 10 --opening-actions 3 --chunk-pairs 8 --seed 0 --neighbors 2"
     )
-    out = run("ladder", "show", GAME, "--file", file)[1]
-    assert f"{made.ratings.rating('greedy')[0]:.0f}" in out
-    assert made.made.command in out
+    out, table = run("ladder", "show", GAME, "--file", file)[1], tables_of([made])
+    elo = f"{made.ratings.rating('greedy')[0]:.0f}"
+    assert elo in out
+    assert f"| `greedy` | {elo} |" in table
+    assert all(made.made.command in text for text in (out, table))
     options = ["--ladder", file, "--pairs", "6", "--workers", "1", "--folder", "rated"]
     out = run("rate", "greedy", *OF_GAME, *options)[1]
     results = json.loads((tmp_path / "rated" / "results.json").read_text(encoding="utf-8"))
@@ -438,34 +424,27 @@ def test_a_ladder_is_made_shown_and_rated_on_by_one_command_each(run: Run, tmp_p
 PIPES: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
 
 
-def start_arena(folder: Path) -> subprocess.Popen[str]:
-    """Start a long arena, and wait until it has finished a chunk."""
-    process = subprocess.Popen([*COMMAND, *long_arena(folder)], cwd=folder.parent, **PIPES)
-    wait_until(lambda: any((folder / "games").glob("*.jsonl")) or process.poll() is not None)
-    assert process.poll() is None
-    return process
-
-
-def long_arena(folder: Path) -> list[str]:
-    sizes = ["--pairs", "2000", "--chunk-pairs", "50", "--workers", "2"]
-    return ["arena", "random", "greedy", *OF_GAME, *sizes, "--folder", str(folder)]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_keeps_finished_games_and_the_same_command_resumes(tmp_path: Path, number: signal.Signals) -> None:
-    process = start_arena(tmp_path / "broken")
+def test_a_signal_keeps_finished_games_and_the_same_command_resumes(run: Run, tmp_path: Path, number: int) -> None:
+    sizes, folder = ["--pairs", "2000", "--chunk-pairs", "50", "--workers", "2"], tmp_path / "broken"
+    command = ["arena", "random", "greedy", *OF_GAME, *sizes, "--folder", str(folder)]
+    process = subprocess.Popen([*COMMAND, *command], **PIPES)
+    wait_until(lambda: any((folder / "games").glob("*.jsonl")) or process.poll() is not None)
+    code, out, err = run(*command)
     process.send_signal(number)
+    assert (code, out) == (2, "")
+    assert f"is in use by process {process.pid}" in err
     out, err = process.communicate(timeout=600)
     assert process.returncode == 130
     assert "Traceback" not in err
     assert err.splitlines()[-1] == "stoneworks: interrupted"
-    kept = load_arena(tmp_path / "broken")
+    kept = load_arena(folder)
     assert 0 < kept.num_pairs < 2000
     assert "greedy" in out, "the table shows what there is so far"
-    subprocess.run([*COMMAND, *long_arena(tmp_path / "broken")], cwd=tmp_path, check=True, capture_output=True)
+    assert run(*command)[0] == 0
     whole = play_arena(kept.settings, tmp_path / "whole")
-    assert load_arena(tmp_path / "broken").records == whole.records
+    assert load_arena(folder).records == whole.records
 
 
 DEAF_PROGRAM = """
@@ -498,24 +477,6 @@ def test_programs_end_with_the_arena(tmp_path: Path, number: signal.Signals, wor
     process.send_signal(number)
     assert "Traceback" not in process.communicate(timeout=600)[1]
     assert wait_until(lambda: not any(is_alive(int(file.name)) for file in started.iterdir()))
-
-
-@pytest.mark.slow
-def test_a_second_start_in_the_folder_is_refused_until_the_first_is_killed(run: Run, tmp_path: Path) -> None:
-    folder = tmp_path / "arena"
-    first = start_arena(folder)
-    try:
-        code, out, err = run(*long_arena(folder))
-        assert (code, out) == (2, "")
-        assert f"is in use by process {first.pid}" in err
-    finally:
-        first.kill()
-        first.communicate(timeout=600)
-    (folder / "games" / ".half.jsonl.1.tmp").write_text("half")
-    settings = load_arena(folder).settings
-    with pytest.raises(KeyboardInterrupt):
-        play_arena(settings, folder, progress=Mock(side_effect=KeyboardInterrupt))
-    assert not list(folder.rglob("*.tmp")), "what the killed process has left"
 
 
 SMALL = "vadus(size=2)"
@@ -555,23 +516,22 @@ def test_rounds_are_played_until_all_errors_are_small_enough(precise: Path) -> N
     openings = {actions[:3] for played in after.values() for actions in played}
     assert len(openings) > len({actions[:3] for played in before.values() for actions in played})
     assert games(play_to_precision(SETTINGS, precise, max_error=1000)) == before, "the rounds are not needed"
+    assert uncertain_pairings(first, 1000) == ()
 
 
-def test_pairings_keep_their_order_of_names(tmp_path: Path) -> None:
+def test_pairings_keep_their_order_of_names_and_the_number_of_rounds_is_limited(tmp_path: Path) -> None:
     settings = ArenaSettings(game=SMALL, pairings=(("random", "greedy"), ("mcts:8", "random")), num_pairs=10)
-    result = play_arena(settings, tmp_path)
+    result = play_arena(settings, tmp_path / "arena")
     strongest, middle, weakest = result.ratings.order
     assert weakest == "random"
     last = ("random", "greedy") if middle == "greedy" else ("mcts:8", "random")
     assert uncertain_pairings(result, 1) == ((strongest, middle), last)
-    assert uncertain_pairings(result, 1000) == ()
 
-
-def test_the_number_of_rounds_is_limited(tmp_path: Path) -> None:
-    result = play_to_precision(SETTINGS, tmp_path, max_error=1, max_rounds=2)
-    assert sorted(path.name for path in tmp_path.glob("round-*")) == ["round-01", "round-02"]
+    result = play_to_precision(SETTINGS, tmp_path / "rounds", max_error=1, max_rounds=2)
+    assert sorted(path.name for path in tmp_path.glob("rounds/round-*")) == ["round-01", "round-02"]
     assert min(errors(result)) > 1
-    assert play_to_precision(SETTINGS, tmp_path, max_error=1, max_rounds=0).num_pairs == len(SETTINGS.pairings) * 10
+    without = play_to_precision(SETTINGS, tmp_path / "rounds", max_error=1, max_rounds=0)
+    assert without.num_pairs == len(SETTINGS.pairings) * 10
 
 
 def test_an_interrupted_call_continues_with_the_same_games(tmp_path: Path, precise: Path) -> None:
@@ -587,26 +547,9 @@ def test_an_interrupted_call_continues_with_the_same_games(tmp_path: Path, preci
     assert resumed.ratings.elo.tolist() == whole.ratings.elo.tolist()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        ({"max_error": 0}, "max_error must be .* got 0"),
-        ({"max_error": float("nan")}, "max_error must be .* got nan"),
-        ({"max_error": 40, "max_rounds": -1}, "max_rounds must be an integer >= 0, got -1"),
-        ({"max_error": 40, "settings": SETTINGS.replace(pairings=(PLAYERS[:2],), sprt=Sprt())}, "sprt must be None"),
-        ({"max_error": 40, "players": {"nobody": "random"}}, "'nobody'"),
-    ],
-)
-def test_invalid_arguments_write_nothing(tmp_path: Path, arguments: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(ValueError, match=complaint):
-        play_to_precision(**{"settings": SETTINGS, "folder": tmp_path / "new", **arguments})
-    assert not (tmp_path / "new").exists()
-
-
-def test_a_ladder_can_be_made_to_a_precision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_command: Run) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_ladder_can_be_made_to_a_precision(run: Run) -> None:
     making = ["ladder", "make", SMALL, *PLAYERS, "--pairs", "10", "--output", ".", "--workers", "1"]
-    assert run_command(*making, "--max-error", "45")[0] == 0
+    assert run(*making, "--max-error", "45")[0] == 0
     ladder = load_ladder(SMALL, "vadus-size-2.json")
     assert ladder.made.command.endswith(" --max-error 45.0 --max-rounds 10")
     assert all(player.over_next and player.over_next.standard_error <= 45 for player in ladder.players[:-1])

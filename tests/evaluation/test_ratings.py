@@ -113,9 +113,7 @@ def test_errors_grow_along_a_chain_and_differences_use_the_covariance() -> None:
     assert ratings.likelihood_of_superiority("z", "y") == pytest.approx(0.5)
     normal = Ratings(("random", "b"), "random", np.array([0.0, 50.0]), 0.0, np.diag([0.0, 2500.0, 0.0]))
     assert normal.likelihood_of_superiority("b", "random") == pytest.approx(0.841345, abs=1e-6)
-
-
-def test_a_clean_sweep_has_a_finite_rating_with_a_large_error() -> None:
+    # A clean sweep has a finite rating with a large error.
     few, many = (rate_players([pairing("random", "b", (0, 0), times=times)]) for times in (10, 1000))
     assert 400 < few.rating("b")[0] < many.rating("b")[0] < 4000
     assert 200 < many.rating("b")[1] < 1500
@@ -143,7 +141,7 @@ def games_against(fixed: Ratings, elo: float, num_pairs: int, generator: np.rand
     return [drawn(generator, "new", name, elo - rating, favor) for name, rating in pairs]
 
 
-def test_a_new_player_is_rated_against_fixed_ratings_with_the_right_error() -> None:
+def test_a_new_player_is_rated_against_fixed_ratings_whose_errors_are_carried_along() -> None:
     generator = np.random.default_rng(21)
     deviations = []
     for _ in range(200):
@@ -151,9 +149,6 @@ def test_a_new_player_is_rated_against_fixed_ratings_with_the_right_error() -> N
         deviations.append((rating - 450) / error)
     assert 0.58 < (np.abs(deviations) < 1).mean() < 0.80
     assert abs(np.mean(deviations)) < 0.25
-
-
-def test_the_errors_of_fixed_ratings_are_carried_along() -> None:
     games = games_against(fixed_ratings(), 450, 100, np.random.default_rng(22))
     rating, error = rate_against(fixed_ratings(), "new", games)
     again, larger = rate_against(fixed_ratings(errors=50.0, seat_error=10.0), "new", games)
@@ -190,9 +185,10 @@ def test_games_that_cannot_be_rated(results: list[Pairing], options: dict[str, o
 
 
 def test_new_players_need_games_against_rated_ones() -> None:
-    with pytest.raises(RatingError, match="at least one game of 'new'"):
-        rate_against(fixed_ratings(), "new", [])
-    with pytest.raises(RatingError, match="unknown player 'x'; players: 'random', 'b', 'c'"):
-        rate_against(fixed_ratings(), "new", [pairing("new", "x", (1, 0))])
-    with pytest.raises(RatingError, match=r"first player of a pairing must be .*got 'b'"):
-        rate_against(fixed_ratings(), "new", [pairing("b", "new", (1, 0))])
+    for games, complaint in (
+        ([], "at least one game of 'new'"),
+        ([pairing("new", "x", (1, 0))], "unknown player 'x'; players: 'random', 'b', 'c'"),
+        ([pairing("b", "new", (1, 0))], r"first player of a pairing must be .*got 'b'"),
+    ):
+        with pytest.raises(RatingError, match=complaint):
+            rate_against(fixed_ratings(), "new", games)

@@ -23,8 +23,6 @@ FINISHED = GameRecord(
     metadata={"pair": 0},
 )
 UNFINISHED = FINISHED.replace(actions=("b2", "a2"), winner=None, reason=None, seed=None, metadata={})
-
-
 VALUES = st.none() | st.booleans() | st.integers() | st.text()
 RECORDS = st.builds(
     GameRecord,
@@ -86,7 +84,6 @@ def changed_line(**changes: object) -> str:
     ("line", "complaint"),
     [
         ("", "is not valid JSON"),
-        ("[1]", "must be a JSON object"),
         (changed_line(winner=..., reason=...), "the key winner is missing"),
         (changed_line(version="0"), r"version must be .*got '0'"),
         (changed_line(players=["a"]), "the key players.1 is missing"),
@@ -95,7 +92,6 @@ def changed_line(**changes: object) -> str:
         (changed_line(winner=False), "winner must be .*got False"),
         (changed_line(reason=None), "winner must be null .*got 1"),
         (changed_line(seed=-1), "seed must be .*got -1"),
-        (changed_line(metadata=[]), r"metadata must be"),
     ],
 )
 def test_a_bad_line_is_an_error_with_file_line_and_problem(line: str, complaint: str, tmp_path: Path) -> None:
@@ -106,18 +102,7 @@ def test_a_bad_line_is_an_error_with_file_line_and_problem(line: str, complaint:
     assert str(error.value).startswith(f"{path}, line 2")
 
 
-def test_a_missing_file_and_one_that_is_not_utf_8_are_errors_that_name_them(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match="none"):
-        read_records(tmp_path / "none.jsonl")
-    with pytest.raises((RecordError, OSError), match=r"games\.jsonl"):
-        write_records(tmp_path / "no folder" / "games.jsonl", [FINISHED])
-    path = tmp_path / "games.jsonl"
-    path.write_bytes(FINISHED.to_json().encode() + b"\n\xff\n")
-    with pytest.raises(RecordError, match=r"games\.jsonl, line 2: not UTF-8"):
-        read_records(path)
-
-
-def test_an_error_while_writing_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+def test_an_error_while_writing_leaves_the_file_as_it_was_and_others_are_named(tmp_path: Path) -> None:
     def failing() -> Iterator[GameRecord]:
         yield UNFINISHED
         raise RuntimeError("no more")
@@ -132,3 +117,9 @@ def test_an_error_while_writing_leaves_the_file_as_it_was(tmp_path: Path) -> Non
     assert [file.name for file in tmp_path.iterdir()] == ["games.jsonl"]
     write_records(str(path), [])
     assert read_records(path) == []
+    with pytest.raises((RecordError, OSError), match=r"games\.jsonl"):
+        write_records(tmp_path / "no folder" / "games.jsonl", [FINISHED])
+    path.write_bytes(FINISHED.to_json().encode() + b"\n\xff\n")
+    for file, message in ((path, r"games\.jsonl, line 2: not UTF-8"), (tmp_path / "none.jsonl", "none")):
+        with pytest.raises(RecordError, match=message):
+            read_records(file)

@@ -26,6 +26,7 @@ import tiny_runs
 from benchmarks.speed.example_games import HEX, is_available
 from benchmarks.speed.report import chosen_comparisons
 from benchmarks.speed.suite import all_comparisons
+from fresh_runs import run_python
 from game_play import uniform_game
 from processes import Run
 from stoneworks import load_bot, load_game
@@ -55,9 +56,6 @@ def hex_module(repository: Path) -> Iterator[ModuleType]:
     GAMES.remove("hex")
     del sys.modules["hex"]
     sys.path.remove(folder)
-
-
-# -- The rules, against OpenSpiel ----------------------------------------------------------------------------------------
 
 
 def their_action(game: Game, action: int, *, swapped: bool) -> int:
@@ -105,12 +103,18 @@ def test_random_games_agree_with_openspiel(size: int, num_games: int, swap: bool
     assert num_games / 4 < num_swaps < num_games if swap else num_swaps == 0
 
 
-@pytest.mark.parametrize(("swap", "longest"), [(False, 4), (True, 5)])
-def test_the_greatest_length_is_reached_on_the_smallest_board(swap: bool, longest: int) -> None:
-    game = load_game("hex", size=2, swap=swap)
-    assert game.max_game_length() == longest
-    assert game.perft(longest) > 0
-    assert game.perft(longest + 1) == 0
+def test_the_greatest_length_is_reached_and_a_swap_gives_player_1_the_first_stone() -> None:
+    for swap, longest in ((False, 4), (True, 5)):
+        game = load_game("hex", size=2, swap=swap)
+        assert game.max_game_length() == longest
+        assert game.perft(longest) > 0 == game.perft(longest + 1)
+    state = load_game("hex(size=2)").deserialize_state("a1\nswap")
+    assert (state.current_player(), state.color_of(0), state.color_of(1)) == (0, 1, 0)
+    assert state.observation_tensor(1)[:, 0, 0].tolist() == [1, 0, 1, 0, 1]
+    assert state.observation_tensor(0)[:, 0, 0].tolist() == [0, 1, 1, 0, 0]
+    for text in ("b1", "a2"):
+        state.apply_action(state.string_to_action(text))
+    assert state.outcome() == (1, "connection")
 
 
 def test_equal_positions_have_equal_records_after_different_histories(hex_module: ModuleType) -> None:
@@ -125,19 +129,6 @@ def test_equal_positions_have_equal_records_after_different_histories(hex_module
         assert again == game.deserialize_state("\n".join(map(game.action_to_string, history)))
 
 
-def test_after_a_swap_player_1_has_the_first_stone_and_its_edges() -> None:
-    state = load_game("hex(size=2)").deserialize_state("a1\nswap")
-    assert (state.current_player(), state.color_of(0), state.color_of(1)) == (0, 1, 0)
-    assert state.observation_tensor(1)[:, 0, 0].tolist() == [1, 0, 1, 0, 1]
-    assert state.observation_tensor(0)[:, 0, 0].tolist() == [0, 1, 1, 0, 0]
-    for text in ("b1", "a2"):
-        state.apply_action(state.string_to_action(text))
-    assert state.outcome() == (1, "connection")
-
-
-# -- Everything that plays games by name ---------------------------------------------------------------------------------
-
-
 def test_pettingzoos_conformance_tests_pass() -> None:
     from pettingzoo.test import api_test, seed_test
 
@@ -150,7 +141,7 @@ def test_pettingzoos_conformance_tests_pass() -> None:
     assert pettingzoo.make("aec", "stoneworks/hex-v0", size=3).game == load_game("hex(size=3)")
 
 
-def test_what_needs_an_evaluation_reports_that_hex_has_none(tmp_path: Path) -> None:
+def test_what_needs_an_evaluation_reports_that_hex_has_none_and_defaults_do_not_need_it(tmp_path: Path) -> None:
     missing = partial(pytest.raises, MissingEvaluationError, match="hex has no evaluation")
     for name in ("greedy", "alphabeta:2"):
         with pytest.raises(MissingEvaluationError, match=f"no evaluation, and {name.split(':')[0]} needs one"):
@@ -164,23 +155,13 @@ def test_what_needs_an_evaluation_reports_that_hex_has_none(tmp_path: Path) -> N
     for values in (alphazero, {"algorithm": "ppo", "frames": 10, "opponents": {"greedy": 0.5}}):
         with missing():
             train_run(parse_config({"game": "hex(size=3)", **values}, "test"), tmp_path / "run")
-
-
-def test_defaults_leave_out_the_bots_that_need_an_evaluation() -> None:
     game = load_game("hex(size=3)")
     assert default_bot(game) == "mcts:100"
     assert playable_bots(ANCHORS, game) == ("random", "mcts:10", "mcts:100", "mcts:1000")
     assert playable_bots(ANCHORS, load_game("vadus")) == ANCHORS
 
 
-def test_hex_is_played_in_the_terminal_with_hints(run_command: Run) -> None:
-    code, out, _ = run_command("play", "hex", "--size", "3", typed="hint\na1\nquit\n")
-    assert code == 0
-    assert "mcts:100 would play" in out
-    assert "mcts:100 plays" in out
-
-
-def test_pickles_bring_the_registration_along(hex_module: ModuleType, tmp_path: Path) -> None:
+def test_pickles_bring_the_registration_along_and_the_example_runs(hex_module: ModuleType, tmp_path: Path) -> None:
     state = load_game("hex(size=3)").deserialize_state("b2\nswap")
     (tmp_path / "state.pickle").write_bytes(pickle.dumps(state))
     code = """
@@ -191,13 +172,9 @@ import stoneworks
 print(state.serialize().split(), stoneworks.game_names()[-1])
 """
     arguments = [str(Path(hex_module.__file__ or "").parent), str(tmp_path / "state.pickle")]
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["['b2',", "'swap']", "hex"]
-
-
-def test_the_example_runs_as_a_script(hex_module: ModuleType) -> None:
-    done = subprocess.run([sys.executable, str(hex_module.__file__)], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1].startswith("Black (player 0) wins by connection: ")
+    assert run_python(code, *arguments).split()[:3] == ["['b2',", "'swap']", "hex"]
+    printed = subprocess.check_output([sys.executable, str(hex_module.__file__)], text=True)
+    assert printed.splitlines()[-1].startswith("Black (player 0) wins by connection: ")
 
 
 #: What depends on the game has its default.
@@ -226,26 +203,22 @@ def test_training_learns_hex_from_defaults_that_fit_it(algorithm: str, tmp_path:
         state.apply_action(bot.step(state))
 
 
-def test_a_game_from_outside_says_of_itself_what_the_others_do(hex_module: ModuleType) -> None:
+def test_hex_says_of_itself_what_others_do_also_in_the_terminal(hex_module: ModuleType, run_command: Run) -> None:
     state = load_game("hex(size=2)").deserialize_state("a1")
     assert str(state).endswith("White (O, player 1) to move: a stone, or a swap of colors")
     assert [state.explain_illegal(action) for action in range(5)] == ["a1 is occupied", None, None, None, None]
     state = load_game("hex(size=2)").deserialize_state("a1\nb1\na2")
     assert state.explain_result() == ("2 stones connect both edges", (0, 2))
     assert [state.explain_illegal(action) for action in range(5)] == ["the game is over"] * 5
-
-
-# -- The bench -----------------------------------------------------------------------------------------------------------
+    code, out, _ = run_command("play", "hex", "--size", "3", typed="hint\na1\nquit\n")
+    assert code == 0
+    assert "mcts:100 would play" in out
+    assert "mcts:100 plays" in out
 
 
 def test_hex_is_compared_in_every_respect_in_which_others_have_it() -> None:
     hex_rows = chosen_comparisons(all_comparisons(with_training=False), r"hex\(size=11")
-    assert [row.measure for row in hex_rows] == [
-        "state steps from Python",
-        "batch steps, observation and mask",
-        "random playout actions",
-        "MCTS simulations, random playouts",
-        "Gumbel simulations, no network",
-    ]
+    measures = "state steps, batch steps, random playout, MCTS simulations, Gumbel simulations"
+    assert ", ".join(" ".join(row.measure.replace(",", "").split()[:2]) for row in hex_rows) == measures
     assert all(row.reference is not None for row in hex_rows)
     assert is_available(HEX)

@@ -19,9 +19,7 @@ from stoneworks import load_bot, load_game
 from stoneworks.models.checkpoint import load_checkpoint
 
 
-def test_the_command_line_trains_with_it(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_command: Run
-) -> None:
+def test_it_is_trained(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_command: Run) -> None:
     monkeypatch.syspath_prepend(repository / "examples")
     monkeypatch.delitem(sys.modules, "imitation", raising=False)
     import imitation

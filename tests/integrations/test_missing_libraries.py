@@ -36,27 +36,14 @@ print(json.dumps(errors))
 """
 
 
-def test_a_missing_library_is_named() -> None:
+def test_a_missing_library_is_named_and_the_environments_import_none() -> None:
     found = next(line for line in run_python(SCRIPT, json.dumps(NEEDED)).splitlines() if line.startswith("[["))
     for (module, library, package), (kind, message) in zip(NEEDED, json.loads(found), strict=True):
         assert kind == "MissingLibraryError", (module, library)
         assert "pip install" in message, (module, library)
         assert package in message, (module, library)
-
-
-def test_the_environments_import_no_library() -> None:
-    libraries = {
-        "torch",
-        "stable_baselines3",
-        "pyspiel",
-        "ray",
-        "torchrl",
-        "tianshou",
-        "agilerl",
-        "pufferlib",
-        "pygame",
-    }
     modules = ["integrations", "envs.self_play", "envs.vector", "envs.aec", "envs.single_agent", "envs.drawing"]
     script = f"import sys, {', '.join(f'stoneworks.{name}' for name in modules)}\n"
     script += "stoneworks.envs.drawing.draw(stoneworks.load_game('vadus').new_initial_state())\nprint(*sys.modules)"
-    assert (libraries | {"resvg_py", "PIL"}).isdisjoint(run_python(script).split())
+    libraries = {"torch", "stable_baselines3", "pyspiel", "ray", "torchrl", "tianshou", "agilerl", "pufferlib"}
+    assert (libraries | {"pygame", "resvg_py", "PIL"}).isdisjoint(run_python(script).split())

@@ -30,7 +30,7 @@ from stoneworks.integrations.openspiel import register_games  # noqa: E402
 from stoneworks.models import load_bot  # noqa: E402
 
 SMALL = ["vadus(size=2)", "laido(pie_rule=False,size=3)", "taugo(size=3)", "taigo(handicap=1:0,radius=3)"]
-SMALL.append("trugo(radius=2,tiles=5)")
+SMALL += ["trugo(radius=2,tiles=5)"]
 
 
 @pytest.fixture(autouse=True)
@@ -45,14 +45,11 @@ def load(request: pytest.FixtureRequest) -> Callable[[str], Any]:
     return load_game if request.param == "our own" else lambda name: pyspiel.load_game(f"stoneworks_{name}")
 
 
-def test_every_game_is_registered_once() -> None:
+def test_every_game_is_registered_once_and_describes_itself() -> None:
     names = register_games()
     assert names == tuple(f"stoneworks_{name}" for name in game_names())
     assert register_games() == names
     assert set(names) <= set(pyspiel.registered_names())
-
-
-def test_a_game_describes_itself_to_open_spiel() -> None:
     game_type = load_game("vadus").get_type()
     found = (game_type.short_name, game_type.reward_model, game_type.dynamics, game_type.utility)
     kinds = pyspiel.GameType
@@ -60,14 +57,9 @@ def test_a_game_describes_itself_to_open_spiel() -> None:
 
 
 @pytest.mark.parametrize("game_string", SMALL)
-def test_open_spiels_own_test_of_a_game_passes(game_string: str) -> None:
-    game = pyspiel.load_game(f"stoneworks_{game_string}")
-    pyspiel.random_sim_test(game, num_sims=3, serialize=False, verbose=False)
-
-
-@pytest.mark.parametrize("game_string", SMALL)
-def test_a_registered_game_is_the_game(game_string: str) -> None:
+def test_a_registered_game_is_the_game_and_passes_open_spiels_own_test(game_string: str) -> None:
     spiel_game = pyspiel.load_game(f"stoneworks_{game_string}")
+    pyspiel.random_sim_test(spiel_game, num_sims=3, serialize=False, verbose=False)
     name, _, options = game_string.partition("(")
     expected = load_game(f"{name}({options}".replace("1:0", "(1,0)"))
     assert spiel_game.rules == expected
@@ -96,6 +88,8 @@ def test_options_that_are_not_allowed_are_refused() -> None:
     for game_string, option in (("stoneworks_vadus(size=1)", "size"), ("stoneworks_taigo(handicap=a:b)", "handicap")):
         with pytest.raises(ValueError, match=option):
             pyspiel.load_game(game_string)
+    long = pyspiel.load_game("stoneworks_trugo(max_turns=2147483647)")
+    assert long.max_game_length() == 2**31 - 1, "longer than OpenSpiel can count"
 
 
 def test_python_algorithms_run(load: Callable[[str], Any]) -> None:
@@ -154,8 +148,3 @@ def test_observations_of_the_rl_environment_are_the_planes_and_do_not_change_lat
             assert step.rewards == state.returns()
 
     assert_nothing_changes(play())
-
-
-def test_games_longer_than_openspiel_can_count_are_loaded() -> None:
-    game = pyspiel.load_game("stoneworks_trugo(max_turns=2147483647)")
-    assert game.max_game_length() == 2**31 - 1

@@ -16,9 +16,8 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.callbacks import BaseCallback
 
-from stoneworks.envs.rules import State, load_game
-from stoneworks.envs.self_play import SelfPlayVectorEnv
-from stoneworks.envs.vector import VectorEnv
+from stoneworks.envs import SelfPlayVectorEnv, VectorEnv
+from stoneworks.envs.rules import State
 from stoneworks.integrations.sb3 import SB3VecEnv, SelfPlayMaskablePPO
 from stoneworks.models.network import Architecture
 from stoneworks.training.ppo.sb3_policy import BoardPolicy
@@ -37,7 +36,7 @@ def first_action(state: State) -> int:
     return state.legal_actions()[0]
 
 
-def test_spaces_and_masks_are_those_of_the_games() -> None:
+def test_spaces_masks_and_attributes_are_those_of_the_games() -> None:
     env = make_env()
     assert env.num_envs == 4
     assert env.observation_space == spaces.Box(0, 1, (6, 3, 3), np.float32)
@@ -51,9 +50,13 @@ def test_spaces_and_masks_are_those_of_the_games() -> None:
     np.testing.assert_array_equal(env.env_method("action_masks", indices=[2, 0]), masks[[2, 0]])
     assert env.get_attr("num_envs", indices=1) == [4]
     assert not env.has_attr("no_such_attribute")
+    env.set_attr("illegal_action", "raise")
+    assert env.get_attr("illegal_action") == ["raise"] * 4
+    with pytest.raises(ValueError, match="indices must be None"):
+        env.set_attr("illegal_action", "lose", indices=[0])
 
 
-def test_ended_games_have_return_length_and_last_observation() -> None:
+def test_ended_games_have_return_length_and_last_observation_and_a_reset_can_keep_games() -> None:
     env = make_env(3, seat="alternate", opponent=first_action)
     plain = VectorEnv(3, "vadus(size=2)", seat="alternate", opponent=first_action)
     env.seed(1)
@@ -82,9 +85,6 @@ def test_ended_games_have_return_length_and_last_observation() -> None:
             np.testing.assert_array_equal(infos[row]["terminal_observation"], expected[4]["final_obs"][row])
             lengths[row] = 0
     assert num_ended > 3
-
-
-def test_games_can_be_kept_by_a_reset() -> None:
     env = make_env(3, "vadus(size=3)")
     env.reset()
     for _ in range(3):
@@ -93,14 +93,6 @@ def test_games_can_be_kept_by_a_reset() -> None:
     env.keep_games()
     np.testing.assert_array_equal(env.reset(), before)
     assert not np.array_equal(env.reset(), before), "only one reset keeps them"
-
-
-def test_attributes_are_set_for_all_games_or_not_at_all() -> None:
-    env = make_env()
-    env.set_attr("illegal_action", "raise")
-    assert env.get_attr("illegal_action") == ["raise"] * 4
-    with pytest.raises(ValueError, match="indices must be None"):
-        env.set_attr("illegal_action", "lose", indices=[0])
 
 
 def test_the_policy_agrees_with_sb3_contribs_distributions() -> None:
@@ -125,19 +117,11 @@ def test_the_policy_agrees_with_sb3_contribs_distributions() -> None:
     predicted, _ = model.predict(observations.numpy(), action_masks=masks, deterministic=True)
     assert predicted.tolist() == distribution.mode().tolist()
     assert model.policy(observations, deterministic=True, action_masks=masks)[0].tolist() == predicted.tolist()
-
-
-def test_a_single_legal_action_has_probability_1_and_entropy_0() -> None:
-    env = make_env(2, "laido(size=3)")
-    model = make_model(env)
-    observations = torch.from_numpy(env.reset())
-    masks = np.zeros((2, load_game("laido(size=3)").num_actions), bool)
-    masks[:, 7] = True
+    # A single legal action has probability 1 and entropy 0.
+    masks = np.arange(masks.shape[1])[None].repeat(6, axis=0) == 7
     actions, _, log_probabilities = model.policy(observations, action_masks=masks)
-    assert actions.tolist() == [7, 7]
-    assert log_probabilities.tolist() == [0, 0]
-    _, _, entropies = model.policy.evaluate_actions(observations, actions, action_masks=masks)
-    assert entropies.tolist() == [0, 0]
+    entropies = model.policy.evaluate_actions(observations, actions, action_masks=masks)[2]
+    assert [actions.tolist(), log_probabilities.tolist(), entropies.tolist()] == [[7] * 6, [0] * 6, [0] * 6]
 
 
 def test_self_play_learns_from_each_players_own_rewards() -> None:

@@ -49,20 +49,15 @@ def load_observation(game: str, player: int) -> np.ndarray:
 def test_every_game_is_made_by_gym_env(game: str) -> None:
     name, _, options = game.partition("(")
     keywords = {key: int(value) for key, value in (part.split("=") for part in options.rstrip(")").split(","))}
-    env = GymEnv(
-        f"stoneworks/{name.capitalize()}-v0",
-        observation={"layout": "flat", "with_mask": True, "mask_dtype": "bool"},
-        categorical_action_encoding=True,
-        **keywords,
-    )
+    keywords["observation"] = {"layout": "flat", "with_mask": True, "mask_dtype": "bool"}
+    env = GymEnv(f"stoneworks/{name.capitalize()}-v0", categorical_action_encoding=True, **keywords)
     rollout = env.rollout(1000, choose("action_mask"))
     assert rollout["next", "done"][-1]
 
 
 def test_every_game_is_wrapped_as_pettingzoos(game: str) -> None:
-    env = PettingZooWrapper(
-        BoardGameEnv(game, observation={"layout": "flat"}), use_mask=True, categorical_actions=True, group_map=None
-    )
+    inner = BoardGameEnv(game, observation={"layout": "flat"})
+    env = PettingZooWrapper(inner, use_mask=True, categorical_actions=True, group_map=None)
     data = env.reset()
     for _ in range(10):
         for group in env.group_map:

@@ -61,6 +61,14 @@ def test_a_description_that_does_not_fit_is_refused(folder: Path, path: str, val
         load_checkpoint(folder, GAME)
 
 
+def test_a_network_of_other_features_is_refused(tmp_path: Path) -> None:
+    folder = save_network(tmp_path / "agent", "vadus(size=3)", random_network("vadus(size=3)", features=True))
+    assert load_checkpoint(folder).network.features
+    change(folder, "feature_planes/0", "own_legs")
+    with pytest.raises(CheckpointError, match="feature_planes"):
+        load_checkpoint(folder)
+
+
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
@@ -69,10 +77,6 @@ def test_a_description_that_does_not_fit_is_refused(folder: Path, path: str, val
         ("model.safetensors", lambda content: b"", "is damaged"),
         ("model.safetensors", os.mkfifo, "is not a regular file"),
         ("checkpoint.json", lambda content: b"{", "is no"),
-        ("checkpoint.json", lambda content: b"\xff\xfe", "is no"),
-        ("checkpoint.json", lambda content: b"[]", "must be"),
-        ("checkpoint.json", lambda content: b'{"a":' * 100_000, "is no"),
-        ("checkpoint.json", lambda content: b'{"a": NaN}', "is no"),
     ],
 )
 def test_a_damaged_file_is_named(folder: Path, file: str, content: Callable[..., Any], message: str) -> None:
@@ -99,9 +103,7 @@ WEIGHTS = {name: torch.empty(tensor.shape).copy_(tensor) for name, tensor in som
         ({"extra": torch.zeros(1)}, r"extra must be none by its architecture, got float32\[1\]"),
     ],
 )
-def test_weights_of_another_kind_are_refused(
-    folder: Path, weights: dict[str, torch.Tensor] | None, message: str
-) -> None:
+def test_weights_of_another_kind_are_refused(folder: Path, weights: Any, message: str) -> None:
     content = b"PK\x03\x04" if weights is None else save(WEIGHTS | weights)
     (folder / "model.safetensors").write_bytes(content)
     change(folder, "files/model.safetensors/sha256", hashlib.sha256(content).hexdigest())
@@ -123,7 +125,7 @@ def test_missing_files_are_named(folder: Path, tmp_path: Path) -> None:
         load_training_state(folder)
 
 
-def test_saving_replaces_a_checkpoint_whole(folder: Path) -> None:
+def test_saving_replaces_a_checkpoint_whole_and_nothing_else(folder: Path, tmp_path: Path) -> None:
     save_network(folder, GAME, some_network(1), training={"frames": 8})
     assert sorted(file.name for file in folder.iterdir()) == ["checkpoint.json", "model.safetensors"]
     assert [file.name for file in folder.parent.iterdir()] == ["agent"]
@@ -133,14 +135,22 @@ def test_saving_replaces_a_checkpoint_whole(folder: Path) -> None:
         loaded = load_checkpoint(folder)
         assert loaded.training == {"frames": 8}
         assert torch.equal(loaded.network.stem.weight, some_network(1).stem.weight)
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.txt").write_text("years of work")
+    (tmp_path / "file").write_text("x")
+    for name in ("thesis", "file"):
+        with pytest.raises(CheckpointError, match=f"{name} must be a new or empty folder or a checkpoint"):
+            save_network(tmp_path / name, GAME, some_network())
+    assert (tmp_path / "thesis" / "chapter.txt").read_text() == "years of work"
+    with pytest.raises(CheckpointError, match=r"network for laido.* must be"):
+        save_network(tmp_path / "other", GAME, some_network(game="vadus(size=3)"))
+    assert not (tmp_path / "other").exists()
 
 
 @pytest.mark.parametrize(
     ("training", "message"), [({"x": object()}, "JSON"), ({"x": float("nan")}, "JSON"), ({}, "the disk failed")]
 )
-def test_a_failed_save_leaves_everything_as_it_was(
-    folder: Path, training: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_save_changes_nothing(folder: Path, training: Any, message: str, monkeypatch: Any) -> None:
     rename = Path.rename
 
     def fail(self: Path, target: Path) -> Path:
@@ -153,16 +163,3 @@ def test_a_failed_save_leaves_everything_as_it_was(
         save_network(folder, GAME, some_network(1), training=training)
     assert load_checkpoint(folder).training == {"frames": 7}
     assert [file.name for file in folder.parent.iterdir()] == ["agent"]
-
-
-def test_nothing_but_a_checkpoint_is_replaced(tmp_path: Path) -> None:
-    (tmp_path / "thesis").mkdir()
-    (tmp_path / "thesis" / "chapter.txt").write_text("years of work")
-    (tmp_path / "file").write_text("x")
-    for name in ("thesis", "file"):
-        with pytest.raises(CheckpointError, match=f"{name} must be a new or empty folder or a checkpoint"):
-            save_network(tmp_path / name, GAME, some_network())
-    assert (tmp_path / "thesis" / "chapter.txt").read_text() == "years of work"
-    with pytest.raises(CheckpointError, match=r"network for laido.* must be"):
-        save_network(tmp_path / "agent", GAME, some_network(game="vadus(size=3)"))
-    assert not (tmp_path / "agent").exists()

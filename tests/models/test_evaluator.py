@@ -45,6 +45,7 @@ def by_torch(network: BoardNetwork) -> Evaluator:
     return NetworkEvaluator(network, device=CPU, dtype=torch.float32)
 
 
+MakeEvaluator = Callable[[BoardNetwork], Evaluator]
 BOTH = pytest.mark.parametrize("make", [compiled, by_torch])
 
 
@@ -60,9 +61,7 @@ BOTH = pytest.mark.parametrize("make", [compiled, by_torch])
         ("trugo(radius=5,tiles=18)", {"channels": 48, "blocks": 1, "kind": "scalar_value_network"}),
     ],
 )
-def test_outputs_are_the_networks(
-    make: Callable[[BoardNetwork], Evaluator], game_name: str, hyperparameters: dict[str, object]
-) -> None:
+def test_outputs_are_the_networks(make: MakeEvaluator, game_name: str, hyperparameters: dict[str, object]) -> None:
     game = load_game(game_name)
     network = network_of(game, **hyperparameters)
     planes = planes_of(game, 21, network.features)
@@ -75,7 +74,14 @@ def test_outputs_are_the_networks(
     assert np.ptp(values) > 1e-4
 
 
-def test_in_bfloat16_answers_are_close() -> None:
+def test_a_position_has_the_same_outputs_in_any_batch_and_close_ones_in_bfloat16() -> None:
+    evaluate, planes = compiled(network_of(channels=32)), planes_of(number=40)
+    planes[20:, GAME.observation_planes.index(GAME.board_plane), :3] = 0
+    logits, values = evaluate(planes)
+    for first, last in ((0, 1), (17, 18), (5, 12), (20, 40)):
+        some_logits, some_values = evaluate(planes[first:last])
+        np.testing.assert_array_equal(some_logits, logits[first:last])
+        np.testing.assert_array_equal(some_values, values[first:last])
     network, planes = network_of(), planes_of()
     logits, values = NetworkEvaluator(network, device=CPU, dtype=torch.bfloat16)(planes)
     exact_logits, exact_values = by_torch(network)(planes)
@@ -85,18 +91,8 @@ def test_in_bfloat16_answers_are_close() -> None:
     assert (logits != exact_logits).any()
 
 
-def test_a_position_has_the_same_outputs_in_any_batch_and_beside_other_boards() -> None:
-    evaluate, planes = compiled(network_of(channels=32)), planes_of(number=40)
-    planes[20:, GAME.observation_planes.index(GAME.board_plane), :3] = 0
-    logits, values = evaluate(planes)
-    for first, last in ((0, 1), (17, 18), (5, 12), (20, 40)):
-        some_logits, some_values = evaluate(planes[first:last])
-        np.testing.assert_array_equal(some_logits, logits[first:last])
-        np.testing.assert_array_equal(some_values, values[first:last])
-
-
 @BOTH
-def test_weights_are_copied_and_replaced_on_request(make: Callable[[BoardNetwork], Evaluator]) -> None:
+def test_weights_are_copied_and_replaced_on_request(make: MakeEvaluator) -> None:
     network, planes = network_of(), planes_of()
     evaluate = make(network)
     before, _ = evaluate(planes)
@@ -108,13 +104,9 @@ def test_weights_are_copied_and_replaced_on_request(make: Callable[[BoardNetwork
     after, _ = evaluate(planes)
     np.testing.assert_array_equal(after, make(network)(planes)[0])
     assert not np.allclose(after, before)
-
-
-def test_damaged_weights_give_non_finite_outputs() -> None:
-    network = network_of()
-    with torch.no_grad():
+    with torch.no_grad():  # damaged weights give non-finite outputs
         network.blocks[0].second.weight[3, 4, 1, 1] = torch.nan  # type: ignore[union-attr, index]
-    logits, values = compiled(network)(planes_of())
+    logits, values = make(network)(planes)
     assert not np.isfinite(logits).all()
     assert not np.isfinite(values).any()
 

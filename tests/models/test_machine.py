@@ -41,11 +41,9 @@ def test_freed_memory_is_used_again_without_page_faults() -> None:
     assert int(with_it) < int(without) / 10
 
 
-@pytest.mark.parametrize(("name", "value"), [("MALLOC_ARENA_MAX", "2"), ("GLIBC_TUNABLES", "glibc.malloc.arena_max=2")])
-def test_an_allocator_that_the_environment_configures_is_left_alone(
-    name: str, value: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(name, value)
+@pytest.mark.parametrize("name", ["MALLOC_ARENA_MAX", "GLIBC_TUNABLES"])
+def test_an_allocator_that_is_configured_is_left_alone(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "2")
     keep_freed_memory.cache_clear()
     assert not keep_freed_memory()
     keep_freed_memory.cache_clear()

@@ -16,18 +16,12 @@ from stoneworks.envs.rules import Batch, load_game
 from tools import findings as module, game_figures
 from tools.findings import opening_heat, play_and_summarize, section
 
-SMALL = {
-    "vadus": "vadus(size=3)",
-    "laido": "laido(size=3)",
-    "taugo": "taugo(size=4)",
-    "taigo": "taigo(radius=4,tiles=10)",
-    "trugo": "trugo(tiles=6,radius=4,max_turns=20)",
-}
+SMALL = ("vadus(size=3)", "laido(size=3)", "taugo(size=4)", "taigo(radius=4,tiles=10)")
 
 
-@pytest.mark.parametrize("agent", SMALL)
-def test_figures_add_up_and_the_opening_can_be_drawn(agent: str) -> None:
-    game = load_game(SMALL[agent])
+@pytest.mark.parametrize("name", [*SMALL, "trugo(tiles=6,radius=4,max_turns=20)"])
+def test_figures_add_up_and_the_opening_can_be_drawn(name: str) -> None:
+    game, agent = load_game(name), name.partition("(")[0]
     found = play_and_summarize(agent, game, num_games=5, simulations=2, sampled_actions=4, seed=0)
     assert sum(found.reasons.values()) == found.num_games == len(found.lengths) == 5
     assert set(found.reasons) <= set(game.reasons)
@@ -52,7 +46,7 @@ def test_equal_seeds_give_equal_games() -> None:
     assert first.lengths != other.lengths
 
 
-def test_the_page_gets_the_section_and_keeps_other_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pages_get_the_section_and_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "images").mkdir()
     page = tmp_path / "vadus.md"
     page.write_text("no section\n")
@@ -72,6 +66,14 @@ def test_the_page_gets_the_section_and_keeps_other_changes(tmp_path: Path, monke
     assert re.fullmatch(rf"before\n{module.BEGIN}\n(?s:.*)The first player scored(?s:.*){module.END}\nchanged\n", text)
     assert "old" not in text
     assert (tmp_path / "images" / "vadus-opening.svg").read_text().startswith("<")
+    monkeypatch.setattr(game_figures, "GAMES", ("vadus(size=2)",))
+    page = tmp_path / "games.md"
+    page.write_text(f"before\n{game_figures.BEGIN}\nold\n{game_figures.END}\nafter\n")
+    game_figures.main(page, random_games=4, agent_games=2, sampled_actions=2, seed=0)
+    text = page.read_text()
+    assert "old" not in text
+    assert text.count("| `vadus(size=2)` |") == 2
+    assert text.endswith(f"{game_figures.END}\nafter\n")
 
 
 def test_figures_of_a_game_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,19 +85,5 @@ def test_figures_of_a_game_that_is_known(monkeypatch: pytest.MonkeyPatch) -> Non
         return [game.string_to_action("b2") if step == 0 else passing] * 3
 
     actions, turns, choices, tree, draws, first = game_figures.figures(game, 3, 0, stone_and_passes)
-    assert (actions, turns) == ("3", "3")
-    assert choices == "7"  # (8 + 7 + 7) / 3
-    assert tree == "10^3"  # log10(8 * 7 * 7) = 2.6
-    assert draws == "0%"
-    assert first == "0%"  # the lone stone is on hill 0, and White has fewer stones there
-
-
-def test_the_table_is_written_into_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(game_figures, "GAMES", ("vadus(size=2)",))
-    page = tmp_path / "games.md"
-    page.write_text(f"before\n{game_figures.BEGIN}\nold\n{game_figures.END}\nafter\n")
-    game_figures.main(page, random_games=4, agent_games=2, sampled_actions=2, seed=0)
-    text = page.read_text()
-    assert "old" not in text
-    assert text.count("| `vadus(size=2)` |") == 2
-    assert text.endswith(f"{game_figures.END}\nafter\n")
+    assert (actions, turns, choices, tree) == ("3", "3", "7", "10^3")  # (8 + 7 + 7) / 3, and log10(8 * 7 * 7) = 2.6
+    assert (draws, first) == ("0%", "0%")  # the lone stone is on hill 0, and White has fewer stones there

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shutil
@@ -19,8 +20,7 @@ from stoneworks.envs.rules import load_game
 from stoneworks.evaluation import Ratings, rate_against, workers
 from stoneworks.evaluation.accuracy.sample import shipped_samples
 from stoneworks.evaluation.match import MatchResult, play_match, wilson_interval
-from stoneworks.models import UnknownBotError, load_bot, shipped
-from stoneworks.models.bots import search_bot
+from stoneworks.models import load_bot, shipped
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.description import PlaySettings
@@ -58,11 +58,8 @@ def test_a_shipped_folder_has_what_playing_needs_and_no_more(alphazero_run: Path
     description = json.loads((target / "checkpoint.json").read_text())
     assert list(description["files"]) == ["model.safetensors"]
     assert "random_state" not in description["training"]
-    accuracy = matches_of(target)["accuracy"]
-    assert [(row["game"], row["player"], row["positions"]) for row in accuracy] == [
-        ("vadus(size=2)", "policy", 60),
-        ("vadus(size=2)", "policy@4", 60),
-    ]
+    measured = [(row["game"], row["player"], row["positions"]) for row in matches_of(target)["accuracy"]]
+    assert measured == [("vadus(size=2)", player, 60) for player in ("policy", "policy@4")]
     assert "| `vadus(size=2)` | whole games | 60 | " in (target / "README.md").read_text()
     before, after = load_checkpoint(alphazero_run / "checkpoint"), load_checkpoint(target, GAME)
     assert_equal_tensors(before.network.state_dict(), after.network.state_dict())
@@ -127,18 +124,17 @@ def test_other_games_do_not_count(alphazero_run: Path, place: Path, monkeypatch:
 def test_final_matches_search_as_configured(alphazero_run: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     play = {"discount": 0.75, "guide": "playouts", "guide_weight": 0.25, "guide_playouts": 3}
     change_checkpoint(alphazero_run, lambda description: description["play"].update(play))
-    settings: list[tuple[float, float, float]] = []
+    made: list[Any] = []
 
     class Recorded(SearchBot):
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
-            found = self._settings
-            assert found.guide is not None
-            settings.append((found.discount, found.guide._num_playouts, found.guide_weight))
+            made.append(self)
 
-    monkeypatch.setattr(search_bot, "SearchBot", Recorded)
+    monkeypatch.setattr("stoneworks.models.bots.search_bot.SearchBot", Recorded)
     ship(alphazero_run, "vadus", into=place, matches=MATCHES)
-    assert set(settings) == {(0.75, 3, 0.25)}
+    found = {(bot._settings.discount, bot._settings.guide._num_playouts, bot._settings.guide_weight) for bot in made}
+    assert found == {(0.75, 3, 0.25)}
     assert load_checkpoint(place / "vadus").play == PlaySettings(deterministic_policy=True, **play)
 
 
@@ -170,12 +166,10 @@ def test_a_bad_checkpoint_is_not_shipped(alphazero_run: Path, place: Path, monke
     for name in ("laido", "vadus9", "vadus-", "../vadus", "Vadus"):
         with pytest.raises(ValueError, match="name must be 'vadus', or 'vadus-' followed by"):
             ship(alphazero_run, name, into=place, matches=MATCHES)
-    for other in ("nosuch(size=2)", "laido(size=3)"):
-        with pytest.raises(ValueError, match=other.partition("(")[0]):
-            ship(alphazero_run, "vadus", into=place, matches=MATCHES.replace(other_games=(other,)))
-    nobody = FinalMatches(policy_opponents=("random", "nobody"), search_opponents=())
-    with pytest.raises(UnknownBotError, match="unknown bot 'nobody'"):
-        ship(alphazero_run, "vadus", into=place, matches=nobody)
+    others = {name: {"other_games": (f"{name}(size=3)",)} for name in ("nosuch", "laido")}
+    for part, changes in {**others, "unknown bot 'nobody'": {"policy_opponents": ("random", "nobody")}}.items():
+        with pytest.raises(ValueError, match=part):
+            ship(alphazero_run, "vadus", into=place, matches=MATCHES.replace(**changes))
     with pytest.raises(CheckpointError, match="is missing"):
         ship(place, "vadus", into=place, matches=MATCHES)
     monkeypatch.setattr(shipping, "MAX_WEIGHTS_BYTES", 100)
@@ -210,21 +204,21 @@ def test_the_card_names_earlier_runs(ppo_run: Path, place: Path) -> None:
     card = (ship(ppo_run, "vadus", into=place, matches=MATCHES) / "README.md").read_text()
     assert "from the weights of AlphaZero (1,000 positions, 2 min) then another (20 games, 1 min)" in card
     assert "| 1,000 positions, 2 min<br>then 20 games, 1 min<br>then 256 frames, " in shipped_tables()
-
-
-@pytest.mark.parametrize("algorithm", ["alphazero", "another"])
-def test_damaged_information_about_earlier_runs_is_an_error(finished_run: Path, algorithm: str) -> None:
-    training = {**load_checkpoint(finished_run / "checkpoint").training, "algorithm": algorithm}
-    for earlier_runs in (5, ["x"], [{"algorithm": "ppo"}]):
+    training = load_checkpoint(ppo_run / "checkpoint").training
+    for bad, algorithm in itertools.product((5, ["x"], [{"algorithm": "ppo"}]), ("alphazero", "another")):
         with pytest.raises(CheckpointError, match="earlier_runs"):
-            runs_before(training | {"earlier_runs": earlier_runs}, "a checkpoint")
+            runs_before({**training, "algorithm": algorithm, "earlier_runs": bad}, "a checkpoint")
 
 
-def test_the_readme_has_the_table_of_the_shipped_checkpoints(repository: Path) -> None:
+def test_the_readme_has_the_table_of_the_shipped_checkpoints_whose_matches_are_read(repository: Path) -> None:
     text = (repository / "README.md").read_text(encoding="utf-8")
     assert page_with_tables(text) == text, "the README is old: make checkpoint-tables"
     with pytest.raises(ValueError, match=r"shipped checkpoints.* once each"):
         page_with_tables("no marks")
+    for file in (repository / "models" / "checkpoints").glob("*/matches.json"):
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        for row in (row for part in (stored, *stored["other_games"]) for row in part["matches"]):
+            assert MatchSummary.parse(row, str(file)).scores().shape == (sum(row["by_seat"][0]), 2)
 
 
 def test_stored_summaries_give_the_rating_of_their_match() -> None:
@@ -240,10 +234,3 @@ def test_stored_summaries_give_the_rating_of_their_match() -> None:
     elo, error = rate_summaries(ratings, [summary.replace(by_pair=None)])["new"]
     assert elo == pytest.approx(expected[0])
     assert error > expected[1], "without the pairs, the error is an upper bound"
-
-
-def test_the_matches_of_shipped_agents_are_read(repository: Path) -> None:
-    for file in (repository / "models" / "checkpoints").glob("*/matches.json"):
-        stored = json.loads(file.read_text(encoding="utf-8"))
-        for row in (row for part in (stored, *stored["other_games"]) for row in part["matches"]):
-            assert MatchSummary.parse(row, str(file)).scores().shape == (sum(row["by_seat"][0]), 2)

@@ -7,20 +7,12 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from stoneworks.evaluation.arena import play_arena
-from stoneworks.evaluation.settings import ArenaSettings, round_robin
+from stoneworks.evaluation import ArenaSettings, play_arena, round_robin
 from stoneworks.web.agents import BotAnswer
 from stoneworks.web.analyzing import BotAnalysis, BotsAnswer, InfoAnswer, ReasonsAnswer, RulesAnswer
 from stoneworks.web.board import PositionAnswer
 from stoneworks.web.bot_processes import ValuesAnswer
-from stoneworks.web.playing import (
-    DeletedAnswer,
-    GamesAnswer,
-    GameView,
-    HintAnswer,
-    TreeAnswer,
-    VariationAnswer,
-)
+from stoneworks.web.playing import DeletedAnswer, GamesAnswer, GameView, HintAnswer, TreeAnswer, VariationAnswer
 from stoneworks.web.watching import ArenaAnswer, RecordsAnswer, RunAnswer, SourcesAnswer, WatchedGame
 
 GAME = "vadus(size=3)"

@@ -64,9 +64,7 @@ def start(client: httpx.Client) -> Start:
     ("game", "bot", "number"),
     [*((game, None, 1) for game in SMALL_GAMES), ("laido(size=2)", None, 20), ("vadus(size=2)", "greedy", 8)],
 )
-def test_games_are_played_to_their_end_and_concurrent_ones_do_not_mix(
-    shared_server: Any, game: str, bot: str | None, number: int
-) -> None:
+def test_concurrent_games_do_not_mix(shared_server: Any, game: str, bot: str | None, number: int) -> None:
     def play_one(seed: int) -> None:
         generator = random.Random(seed)
         with shared_server.client() as client:
@@ -129,36 +127,13 @@ def test_undo_goes_back_to_the_persons_own_turn_and_keeps_a_variation(start: Sta
     play.send("bot", node=0, status=409)
 
 
-def test_a_person_resigns_and_takes_it_back_and_seats_are_flipped(start: Start) -> None:
+def test_a_person_resigns_and_seats_are_flipped_to_named_bots(start: Start, client: httpx.Client) -> None:
     play = start("taugo(size=4)", ["random", None])
     assert play.send("resign")["result"] == {"winner": 0, "reason": "resignation"}
     assert play.send("undo")["result"] is None
     flipped = start("taugo(size=4)", [None, "random"])
     assert flipped.send("players", players=["random", None])["bot_to_move"]
     assert flipped.send("bot")["position"]["player"] == 1
-
-
-def test_moves_have_the_color_of_their_time(start: Start) -> None:
-    # L1: player 0's stone stays black after the swap, and player 0 goes on as White.
-    play = start("laido(size=3)", [None, None], actions=["c3", "swap", "b2"])
-    assert play.view["turns"] == [[0, ["c3"], "Black"], [1, ["swap"], "White"], [0, ["b2"], "White"]]
-    assert [row[2:] for row in play.get("tree").json()["nodes"]] == [
-        ["", "", None, None],
-        ["c3", "", 0, "Black"],
-        ["swap", "", 1, "White"],
-        ["b2", "", 0, "White"],
-    ]
-
-
-def test_scores_are_those_of_the_players_after_a_swap(post: Any) -> None:
-    # The only stone is black: its group is worth -1. After the swap, Black is player 1.
-    for actions, score in ((["b4"], [[-1], []]), (["b4", "swap"], [[], [-1]])):
-        position = post("position", game="laido(size=3)", actions=actions)
-        assert position["score"] == score
-        assert dict(zip(position["colors"], position["score"], strict=True)) == {"Black": [-1], "White": []}
-
-
-def test_a_bot_named_by_the_user_plays(start: Start, client: httpx.Client) -> None:
     query = {"game": "vadus(size=3)", "name": "mcts:17"}
     found = {"name": "mcts:17", "rating": None, "error": None, "values": True, "kind": "mcts", "searches": True}
     assert client.get("/api/bot", params=query).json() == found
@@ -166,6 +141,20 @@ def test_a_bot_named_by_the_user_plays(start: Start, client: httpx.Client) -> No
     play = start("vadus(size=3)", [None, None])
     play.send("players", players=["mcts:17", None])
     assert len(play.send("bot")["turns"]) == 1
+
+
+def test_moves_have_the_color_of_their_time_and_scores_are_those_of_the_players(start: Start, post: Any) -> None:
+    # L1: player 0's stone stays black after the swap, and player 0 goes on as White.
+    play = start("laido(size=3)", [None, None], actions=["c3", "swap", "b2"])
+    moves = [[0, "c3", "Black"], [1, "swap", "White"], [0, "b2", "White"]]
+    assert play.view["turns"] == [[player, [text], color] for player, text, color in moves]
+    nodes = [row[2:] for row in play.get("tree").json()["nodes"]]
+    assert nodes == [["", "", None, None], *([text, "", player, color] for player, text, color in moves)]
+    # The only stone is black: its group is worth -1. After the swap, Black is player 1.
+    for actions, score in ((["b4"], [[-1], []]), (["b4", "swap"], [[], [-1]])):
+        position = post("position", game="laido(size=3)", actions=actions)
+        assert position["score"] == score
+        assert dict(zip(position["colors"], position["score"], strict=True)) == {"Black": [-1], "White": []}
 
 
 def test_a_database_of_a_later_version_and_another_file_are_refused(tmp_path: Path) -> None:
@@ -182,12 +171,8 @@ def test_a_database_of_a_later_version_and_another_file_are_refused(tmp_path: Pa
     assert other.read_bytes() == b"something else" * 1000
 
 
-def test_a_game_with_a_damaged_tree_is_an_error_that_names_it(
-    start: Start, shared_server: Any, client: httpx.Client
-) -> None:
-    play = start("vadus(size=3)", [None, None])
-    play.act("c1")
-    play.act("d1")
+def test_a_game_with_a_damaged_tree_is_an_error(start: Start, shared_server: Any, client: httpx.Client) -> None:
+    play = start("vadus(size=3)", [None, None], actions=["c1", "d1"])
     with sqlite3.connect(shared_server.data / "games.sqlite3") as database:
         database.execute("UPDATE nodes SET parent = 7 WHERE game = ? AND node = 2", (play.view["id"],))
     database.close()

@@ -13,7 +13,7 @@ from stoneworks.evaluation.records import GameRecord
 from stoneworks.web import Replay
 
 
-def test_variations_and_comments_travel_with_the_record(post: Any, client: Any) -> None:
+def test_variations_and_comments_travel_with_the_record_and_a_tree_is_saved_at_once(post: Any, client: Any) -> None:
     view = post("games", game="laido(size=3)", players=[None, None], actions=["c3", "b3"], title="a study")
     branch = post(f"games/{view['id']}/variation", node=1, actions=["swap", "d3"])
     post(f"games/{view['id']}/comment", node=branch["node"], text="better? ½ <b>")
@@ -26,18 +26,11 @@ def test_variations_and_comments_travel_with_the_record(post: Any, client: Any) 
     assert commented[2:] == ["d3", "better? ½ <b>", 0, "White"]
     assert by_number[commented[1]][2] == "swap"
     assert client.get(f"/api/games/{copy['id']}/record").text == record
-
-
-def test_imported_games_keep_their_players(post: Any, client: Any) -> None:
     state = load_game("laido(size=3)").deserialize_state("c3\npass\npass")
-    text = GameRecord.of_state(state, ("human", "runs/first@64")).to_json() + "\n"
-    (copy,) = post("import", text=text)["games"]
+    (copy,) = post("import", text=GameRecord.of_state(state, ("human", "runs/first@64")).to_json())["games"]
     assert copy["players"] == [None, "runs/first@64"]
     again = json.loads(client.get(f"/api/games/{copy['id']}/record").text)
     assert again["players"] == ["human", "runs/first@64"]
-
-
-def test_a_tree_is_saved_at_once(post: Any, client: Any) -> None:
     tree = [
         {"parent": None, "action": ""},
         {"parent": 0, "action": "c3"},
@@ -53,14 +46,10 @@ def test_a_tree_is_saved_at_once(post: Any, client: Any) -> None:
     for bad in (tree[:1], [*tree, {"parent": 2, "action": "c3"}], [*tree, {"parent": 9, "action": "a2"}], "tree"):
         assert client.post("/api/games", json={**fields, "tree": bad}).status_code == 400, bad
     assert client.get("/api/games").json()["total"] == before
-
-
-def test_a_variation_is_deleted_and_the_game_itself_is_not(post: Any, client: Any) -> None:
-    view = post("games", game="laido(size=3)", players=[None, None], actions=["c3", "b3"])
-    branch = post(f"games/{view['id']}/variation", node=1, actions=["swap"])
+    # A variation can be deleted, the game itself cannot.
     assert client.post(f"/api/games/{view['id']}/prune", json={"node": 1}).status_code == 409
-    post(f"games/{view['id']}/prune", node=branch["node"])
-    assert len(client.get(f"/api/games/{view['id']}/tree").json()["nodes"]) == 3
+    post(f"games/{view['id']}/prune", node=2)
+    assert [row[1:3] for row in client.get(f"/api/games/{view['id']}/tree").json()["nodes"]][2:] == [[1, "swap"]]
 
 
 @pytest.mark.parametrize(
@@ -94,9 +83,8 @@ def test_an_analysis_covers_the_legal_actions(post: Any, bot: str) -> None:
     game = load_game("vadus(size=5)")
     state = game.deserialize_state("e5\nf2\ng1")
     found = post("analyze", game=str(game), actions=["e5", "f2", "g1"], bot=bot)
-    assert sorted(row["action"] for row in found["actions"]) == sorted(
-        map(game.action_to_string, state.legal_actions())
-    )
+    legal = map(game.action_to_string, state.legal_actions())
+    assert sorted(row["action"] for row in found["actions"]) == sorted(legal)
     assert sum(row["policy"] for row in found["actions"]) == pytest.approx(1, abs=1e-3)
     assert found["player"] == state.current_player()
     for text in found["line"]:
@@ -107,14 +95,7 @@ def test_an_analysis_covers_the_legal_actions(post: Any, bot: str) -> None:
     assert bot == "greedy" or -1 <= found["value"] <= 1
 
 
-def test_a_proven_result_comes_with_the_line_to_the_end(post: Any) -> None:
-    found = post("analyze", game="laido(size=3)", actions=["c3", "b3", "pass"], bot="mcts:100")
-    assert (found["proven"], found["line"], found["line_ends_game"]) == (1, ["pass"], True)
-    found = post("analyze", game="laido(size=3)", actions=["c3", "b3"], bot="greedy")
-    assert (found["proven"], found["line_ends_game"]) == (None, False)
-
-
-def test_values_of_a_game_are_player_0s_and_end_with_the_result(post: Any) -> None:
+def test_values_of_a_game_are_player_0s_and_a_proven_result_comes_with_its_line(post: Any) -> None:
     # Black's single stone is worth -1, White has none: White wins by hills, and a pass of Black ends the game.
     actions = ["b2", "pass", "pass"]
     found = post("values", game="laido(size=3)", actions=actions, bot="mcts:200", first=0, count=4)["values"]
@@ -123,14 +104,13 @@ def test_values_of_a_game_are_player_0s_and_end_with_the_result(post: Any) -> No
     analysis = post("analyze", game="laido(size=3)", actions=["b2"], bot="mcts:200")
     assert analysis["player"] == 1
     assert found[1] == pytest.approx(-analysis["value"], abs=0.4)
+    found = post("analyze", game="laido(size=3)", actions=["c3", "b3", "pass"], bot="mcts:100")
+    assert (found["proven"], found["line"], found["line_ends_game"]) == (1, ["pass"], True)
+    found = post("analyze", game="laido(size=3)", actions=["c3", "b3"], bot="greedy")
+    assert (found["proven"], found["line_ends_game"]) == (None, False)
 
 
-def test_a_replay_has_the_colors_after_a_swap() -> None:
-    html = Replay(load_game("laido(size=3)").deserialize_state("b4\nswap\npass\npass")).to_html()
-    assert '"players":["White","Black"],"colors":["White","Black"]' in html
-
-
-def test_a_line_is_drawn_with_numbers_and_a_policy_as_a_heat_map(post: Any) -> None:
+def test_a_line_is_drawn_with_numbers_a_policy_as_a_heat_map_and_a_replay_in_its_colors(post: Any) -> None:
     plain = post("position", game="vadus(size=3)", actions=["c3"])
     with_line = post("position", game="vadus(size=3)", actions=["c3"], line=["a3", "b3"])
     assert 'aria-label="2"' in with_line["svg"]
@@ -140,6 +120,8 @@ def test_a_line_is_drawn_with_numbers_and_a_policy_as_a_heat_map(post: Any) -> N
     assert "#920d44" in heated["svg"]  # the greatest value has the strongest color
     texts = re.findall('aria-label="([0-9]+)"', heated["svg"])
     assert texts.count("25") == texts.count("50") == 1
+    html = Replay(load_game("laido(size=3)").deserialize_state("b4\nswap\npass\npass")).to_html()
+    assert '"players":["White","Black"],"colors":["White","Black"]' in html
 
 
 def events_of(client: Any, number: int, **fields: Any) -> list[dict[str, Any]]:

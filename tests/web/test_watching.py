@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from stoneworks.envs.rules import load_game
-from stoneworks.evaluation.arena import play_arena
+from stoneworks.evaluation import ArenaSettings, play_arena, round_robin
 from stoneworks.evaluation.records import GameRecord, write_records
-from stoneworks.evaluation.settings import ArenaSettings, round_robin
 from stoneworks.locks import lock_folder
 from stoneworks.web.requests import RequestError
 from stoneworks.web.watching import RecordsQuery, Watch
@@ -20,25 +19,7 @@ from stoneworks.web.watching import RecordsQuery, Watch
 GAME = "vadus(size=3)"
 
 
-@pytest.mark.parametrize(
-    ("rows", "axis", "kept"),
-    [
-        ([{"games": 1, "loss": 2.0}, {"games": 2, "loss": 1.5}, {"games": 2, "loss": 1.4, "note": "x"}], "games", 2),
-        ([{"loss": 1.0, "positions": 5}, {"loss": 2.0, "positions": 9}], "positions", 2),
-        ([{"loss": 3.0, "epoch": 1}, {"loss": 2.0, "epoch": 2}], "epoch", 2),
-        ([{"note": "x"}], None, 0),
-    ],
-)
-def test_metrics_are_drawn_over_the_unit(
-    tmp_path: Path, rows: list[dict[str, object]], axis: str | None, kept: int
-) -> None:
-    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    run = Watch([tmp_path]).run("0/")
-    assert (run["axis"], run["num_rows"]) == (axis, kept)
-    assert all(len(column) == kept for column in run["columns"].values())
-
-
-def test_a_run_is_running_while_it_is_locked_and_finished_with_its_last_position(tmp_path: Path) -> None:
+def test_a_run_is_running_while_it_is_locked_and_its_metrics_are_drawn_over_the_unit(tmp_path: Path) -> None:
     for name, positions in (("stopped", 900), ("finished", 1007), ("unknown", None)):
         (tmp_path / name).mkdir()
         row = {"loss": 1.0} | ({} if positions is None else {"positions": positions, "total_positions": 1000})
@@ -51,6 +32,16 @@ def test_a_run_is_running_while_it_is_locked_and_finished_with_its_last_position
     with lock_folder(tmp_path / "stopped"):
         assert states()["stopped"] == "running"
     assert states()["stopped"] == "stopped"
+    for rows, axis, kept in (
+        ([{"games": 1, "loss": 2.0}, {"games": 2, "loss": 1.5}, {"games": 2, "loss": 1.4, "note": "x"}], "games", 2),
+        ([{"loss": 1.0, "positions": 5}, {"loss": 2.0, "positions": 9}], "positions", 2),
+        ([{"loss": 3.0, "epoch": 1}, {"loss": 2.0, "epoch": 2}], "epoch", 2),
+        ([{"note": "x"}], None, 0),
+    ):
+        (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        run = Watch([tmp_path]).run("0/")
+        assert (run["axis"], run["num_rows"]) == (axis, kept)
+        assert all(len(column) == kept for column in run["columns"].values())
 
 
 def test_links_in_a_watched_folder_cannot_leave_it(tmp_path: Path) -> None:
@@ -95,13 +86,10 @@ def test_links_in_a_watched_folder_cannot_leave_it(tmp_path: Path) -> None:
     assert Watch([outside]).records(RecordsQuery(source="0/arena"))["all"] == 4
 
 
-def test_a_watched_fifo_does_not_block(tmp_path: Path) -> None:
+def test_a_fifo_does_not_block_and_records_are_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "games.jsonl")
     with pytest.raises(RequestError, match="cannot be read"):
         Watch([tmp_path]).records(RecordsQuery(source="0/games.jsonl"))
-
-
-def test_unchanged_files_of_records_are_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     games = tmp_path / "arena" / "games"
     games.mkdir(parents=True)
     (tmp_path / "arena" / "arena.json").write_text("{}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import os
 import runpy
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 from xml.etree import ElementTree
 
 import numpy as np
@@ -30,9 +30,6 @@ def place(state: State, cell: str) -> tuple[float, float]:
     return x, y
 
 
-# -- The board and its stones --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("game", [sample for name in game_names() for sample in (*game_entry(name).samples, name)])
 def test_every_game_is_drawn_as_well_formed_svg_that_is_equal_each_time(game: str) -> None:
     state = load_game(game).new_initial_state()
@@ -43,23 +40,12 @@ def test_every_game_is_drawn_as_well_formed_svg_that_is_equal_each_time(game: st
 
 
 @BOTH
-def test_there_is_a_circle_for_each_stone_at_its_place(state: State) -> None:
+def test_there_is_a_circle_for_each_stone_at_its_place_and_pixels_have_its_color(state: State) -> None:
     drawing = draw(state)
     stones = state.record["stones"]
     for color in (0, 1):
         cells = [state.game.grid.cell_names[cell] for cell in np.flatnonzero(stones == color + 1)]
         assert set(centers(drawing, f"stones color-{color}")) == {place(state, cell) for cell in cells}
-
-
-def test_rows_go_upwards_and_columns_lean_to_the_right() -> None:
-    (x, y), (x_above, y_above), (x_right, y_right) = (place(VADUS, cell) for cell in ("d4", "d5", "e4"))
-    assert x_right > x_above > x
-    assert y_above < y == y_right
-    assert np.hypot(x_above - x, y_above - y) == pytest.approx(x_right - x, abs=0.1)
-
-
-@BOTH
-def test_pixels_in_the_middle_of_cells_have_the_colors_of_stones_and_board(state: State) -> None:
     drawing = draw(state)
     names = state.game.grid.cell_names
     for code, cell in zip(state.record["stones"], names, strict=False):
@@ -70,13 +56,14 @@ def test_pixels_in_the_middle_of_cells_have_the_colors_of_stones_and_board(state
     assert pixel(drawing, x + 8, y + 4.2) == rgb(theme.BOARD)
 
 
-@pytest.mark.parametrize(("game", "most"), [("vadus", 20_000), ("taugo", 60_000)])
-def test_a_picture_of_a_full_board_stays_small(game: str, most: int) -> None:
-    *_, state = random_game(load_game(game), 0, None)
-    assert len(draw(state).svg) < most
+def test_rows_go_upwards_and_columns_lean_to_the_right() -> None:
+    (x, y), (x_above, y_above), (x_right, y_right) = (place(VADUS, cell) for cell in ("d4", "d5", "e4"))
+    assert x_right > x_above > x
+    assert y_above < y == y_right
+    assert np.hypot(x_above - x, y_above - y) == pytest.approx(x_right - x, abs=0.1)
 
 
-def test_ids_of_different_pictures_differ_and_every_reference_has_its_id() -> None:
+def test_ids_of_different_pictures_differ_and_a_picture_of_a_full_board_stays_small() -> None:
     pictures = [draw(state) for state in (VADUS, LAIDO, played("vadus(size=4)"))]
     seen: set[str] = set()
     for picture in pictures:
@@ -86,9 +73,9 @@ def test_ids_of_different_pictures_differ_and_every_reference_has_its_id() -> No
         assert not ids & seen
         seen |= ids
     assert len(seen) == 6
-
-
-# -- The last move -------------------------------------------------------------------------------------------------------
+    for game, most in (("vadus", 20_000), ("taugo", 60_000)):
+        *_, state = random_game(load_game(game), 0, None)
+        assert len(draw(state).svg) < most
 
 
 DRAWINGS = read_test_data("drawings.yaml")
@@ -114,11 +101,8 @@ def test_the_last_turn_that_placed_stones_is_marked_with_what_it_flipped(marked:
     assert len(group(drawing, "cuts")) == bool(marked.get("flipped"))
 
 
-# -- Fills ---------------------------------------------------------------------------------------------------------------
-
-
 @BOTH
-def test_heat_maps_of_all_shapes_give_the_same_picture(state: State) -> None:
+def test_heat_maps_of_all_shapes_give_the_same_picture_that_darkens_all_the_way(state: State) -> None:
     grid = state.game.grid
     by_cell = np.where(grid.on_board, 0.0, np.nan)
     by_cell[[grid.cell_index("b5"), grid.cell_index("d4")]] = 1.0, 0.5
@@ -138,23 +122,16 @@ def test_heat_maps_of_all_shapes_give_the_same_picture(state: State) -> None:
     assert draw(state, fill={index: "gold", "e6": "#12345678"}, marks={np.int64(index): "x"}) == by_name
     assert len(group(by_name, "fills")) == 2
     assert pixel(by_name, x + 8, y + 4.2) == rgb("#ffd700")
-
-
-def test_the_heat_map_begins_at_the_board_and_darkens_all_the_way() -> None:
     assert theme.heat_color(0) == theme.BOARD
     luminances = [theme.relative_luminance(theme.heat_color(value)) for value in np.linspace(0, 1, 51)]
-    assert all(later < earlier for earlier, later in pairwise(luminances))
-
-
-# -- Marks and coordinates -----------------------------------------------------------------------------------------------
+    assert luminances == sorted(set(luminances), reverse=True)
 
 
 @BOTH
 def test_marks_are_written_on_their_cells_in_a_contrasting_color(state: State) -> None:
-    drawing = draw(
-        state, marks={"d4": "12", "e4": "0.5", "b5": "x", "e6": "-"}, fill={"e6": "black"}, coordinates=False
-    )
-    assert sorted(spelt(drawing, "marks")) == ["-", "0.5", "12", "x"]
+    marks = {"d4": "12", "e4": "0.5", "b5": "x", "e6": "-"}
+    drawing = draw(state, marks=marks, fill={"e6": "black"}, coordinates=False)
+    assert sorted(spelt(drawing, "marks")) == sorted(marks.values())
     for cell, ink in {"d4": theme.LIGHT_INK, "e6": theme.LIGHT_INK, "b5": theme.DARK_INK}.items():
         x, y = place(state, cell)
         around = [pixel(drawing, x + dx, y + dy) for dx in range(-6, 7) for dy in range(-4, 5)]
@@ -203,12 +180,6 @@ def test_rows_and_columns_in_use_are_labeled_once_and_apart(labeled: dict[str, A
     assert spelt(draw(state, marks=marks, coordinates=False), "labels") == []
 
 
-def test_labels_are_in_the_picture_where_there_is_no_font() -> None:
-    drawing = draw(VADUS)
-    assert "<text" not in drawing.svg
-    assert np.isin(drawing.rgb_array(1000).reshape(-1, 3), rgb(theme.LABEL)).all(axis=1).sum() > 100
-
-
 def test_every_character_has_the_width_that_its_text_is_centered_by() -> None:
     for character in lettering.CHARACTERS:
         drawing = draw(played("laido(size=2)"), marks={"b2": character}, coordinates=False)
@@ -217,9 +188,6 @@ def test_every_character_has_the_width_that_its_text_is_centered_by() -> None:
         width, _ = lettering.text_path(character)
         unit = scale * min(pieces.MARK_HEIGHT / lettering.CAP_HEIGHT, pieces.MARK_WIDTH / max(width, 1))
         assert (np.ptp(inked) + 1) / unit == pytest.approx(width + lettering.STROKE, abs=0.8), character
-
-
-# -- Pixels and files ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("width_pixels", [1, 257, 512])
@@ -235,17 +203,19 @@ def test_rgb_array_has_the_exact_width_and_is_the_same_each_time(width_pixels: i
             draw(VADUS).rgb_array(bad_width)
 
 
-def test_corners_are_panel_in_pixels_and_transparent_in_png() -> None:
+def test_corners_are_panel_in_pixels_and_transparent_in_png_and_labels_need_no_font() -> None:
     from PIL import Image
 
     drawing = draw(VADUS)
+    assert "<text" not in drawing.svg
+    assert np.isin(drawing.rgb_array(1000).reshape(-1, 3), rgb(theme.LABEL)).all(axis=1).sum() > 100
     assert drawing.rgb_array()[0, 0].tolist() == rgb(theme.PANEL)
     with Image.open(io.BytesIO(drawing.png(300))) as image:
         assert image.width == 300
         assert image.convert("RGBA").getpixel((0, 0)) == (0, 0, 0, 0)
 
 
-def test_save_writes_svg_and_png_by_suffix_and_no_others(tmp_path: Path) -> None:
+def test_save_writes_svg_and_png_by_suffix_whole_and_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawing = draw(VADUS)
     drawing.save(tmp_path / "board.svg")
     drawing.save(str(tmp_path / "board.PNG"), width_pixels=100)
@@ -254,21 +224,11 @@ def test_save_writes_svg_and_png_by_suffix_and_no_others(tmp_path: Path) -> None
     for name in ("board.gif", "board", "svg"):
         with pytest.raises(ValueError, match=rf"\.svg or \.png, got .*{name}"):
             drawing.save(tmp_path / name)
-    assert sorted(os.listdir(tmp_path)) == ["board.PNG", "board.svg"]
-
-
-def test_a_file_that_cannot_be_replaced_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "board.svg"
-    path.write_text("before")
-
-    def refuse(source: object, target: object) -> None:
-        raise OSError(28, "no room")
-
-    monkeypatch.setattr(os, "replace", refuse)
+    monkeypatch.setattr(os, "replace", Mock(side_effect=OSError(28, "no room")))
     with pytest.raises(OSError, match="no room"):
-        draw(VADUS).save(path)
-    assert path.read_text() == "before"
-    assert os.listdir(tmp_path) == ["board.svg"]
+        draw(LAIDO).save(tmp_path / "board.svg")
+    assert (tmp_path / "board.svg").read_text(encoding="utf-8") == drawing.svg
+    assert sorted(os.listdir(tmp_path)) == ["board.PNG", "board.svg"]
 
 
 def test_the_pictures_of_the_documentation_are_what_their_script_draws(repository: Path) -> None:

@@ -53,16 +53,12 @@ def test_one_outline_goes_around_both_hexes_of_each_tile() -> None:
         for color, first, second in ((0, dark, light), (1, light, dark)):
             halves = middles(draw(AFTER_CONE), f"halves color-{color}")
             assert min(np.hypot(*np.subtract(between(first, second, 0.25), found)) for found in halves) < 0.2
-
-
-def test_each_half_has_its_color_in_pixels() -> None:
-    drawing = draw(BEFORE_CONE)
     for dark, light in (("m13", "n13"), ("l15", "l14"), ("m15", "n14")):
-        assert max(pixel(drawing, *center(dark))) < 90
-        assert min(pixel(drawing, *center(light))) > 220
+        assert max(pixel(draw(BEFORE_CONE), *center(dark))) < 90
+        assert min(pixel(draw(BEFORE_CONE), *center(light))) > 220
 
 
-def test_a_cone_is_not_half_of_a_tile() -> None:
+def test_a_hole_is_shown_until_a_cone_fills_it_which_is_not_half_of_a_tile() -> None:
     before, after = draw(BEFORE_CONE), draw(AFTER_CONE)
     assert [len(group(before, f"cones color-{color}")) for color in (0, 1)] == [0, 0]
     assert [len(group(after, f"cones color-{color}")) for color in (0, 1)] == [0, 1]
@@ -72,9 +68,6 @@ def test_a_cone_is_not_half_of_a_tile() -> None:
     dark = draw(played(GAME, f"{HOLE} m14+D"))
     assert [len(group(dark, f"cones color-{color}")) for color in (0, 1)] == [1, 0]
     assert max(pixel(dark, *center("m14"))) < 90 < 220 < min(pixel(after, *center("m14")))
-
-
-def test_a_hole_is_shown_while_it_has_to_be_filled() -> None:
     assert centers(draw(BEFORE_CONE), "holes") == [center("m14")]
     assert group(draw(AFTER_CONE), "holes") == []
     assert group(draw(played("taigo(cones=0)", HOLE)), "holes") == [], "G4: it stays open for good"
@@ -90,9 +83,7 @@ def test_a_hole_is_shown_while_it_has_to_be_filled() -> None:
         (f"{HOLE} m14+D m16-n15", ("m16", "n15"), None),
     ],
 )
-def test_the_last_turn_is_marked_its_tile_and_its_cones(
-    moves: str, tile: tuple[str, str] | None, cone: str | None
-) -> None:
+def test_the_last_turn_is_marked(moves: str, tile: tuple[str, str] | None, cone: str | None) -> None:
     drawing = draw(played(GAME, moves))
     expected = [] if tile is None else [between(*tile, 0.5)]
     np.testing.assert_allclose(middles(drawing, "last-tiles"), expected, atol=0.2)

@@ -54,16 +54,13 @@ def test_lines_run_out_to_the_edge_of_the_board_which_has_no_line_itself(size: i
         assert pixel(drawing, x, y) == rgb(theme.BOARD)
 
 
-def test_a_thread_runs_from_the_stone_that_a_cut_starts_from_to_its_point() -> None:
+def test_a_thread_runs_from_the_start_of_a_cut_to_its_point_and_given_actions_are_marked() -> None:
     (thread,) = group(draw(played(GAME, CUT)), "cuts")
     assert thread.attrib["d"] == "M40 -80L120 -80"  # b3 to d3
     assert pixel(draw(played(GAME, CUT)), 1.5, 2) == rgb(theme.LAST_MOVE)
     without_history = after(State.from_record(GAME, played(GAME, LINE).record), "Sc2")
     (thread,) = group(draw(without_history), "cuts")
     assert thread.attrib["d"] == "M80 -80L80 -40"  # c3 to c2
-
-
-def test_given_actions_are_marked_and_their_cuts_if_they_were_played() -> None:
     state = played(GAME, EDGE)
     actions = [state.string_to_action(text) for text in ("Sc2", "Ne4", "end")]
     drawing = draw(state, last_actions=actions)

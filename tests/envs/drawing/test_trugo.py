@@ -32,13 +32,19 @@ def test_a_tile_cuts_off_two_opposite_corners_and_parts_the_rest_by_a_line(rotat
         assert pixel(drawing, 0.3 * x, 0.3 * y) == rgb(other if index in cut_off else own)
 
 
-def test_pieces_are_drawn_on_their_corners_in_their_colors() -> None:
+def test_pieces_are_drawn_on_their_corners_and_a_picked_one_and_where_it_may_go_are_marked() -> None:
     drawing = draw(played(FOUR_TILES))
     assert centers(drawing, "stones color-0") == [(0.0, pytest.approx(-trugo.EDGE, abs=0.1))]
     assert centers(drawing, "stones color-1") == [(trugo.PITCH / 2, pytest.approx(-trugo.EDGE / 2, abs=0.1))]
     assert min(pixel(drawing, 0, -trugo.EDGE)) > 220
     red, _, blue = pixel(drawing, trugo.PITCH / 2, -trugo.EDGE / 2)
     assert blue > 2 * red
+    state = played(f"{FOUR_TILES} e5^")
+    drawing = draw(state)
+    assert centers(drawing, "picked") == centers(drawing, "stones color-0")
+    assert len(centers(drawing, "destinations")) == len(state.legal_actions())
+    assert centers(drawing, "destinations") == centers(drawing, "stones color-1")
+    assert centers(draw(played(FOUR_TILES)), "picked") == centers(draw(played(FOUR_TILES)), "destinations") == []
 
 
 def test_both_pieces_of_a_stack_are_seen_the_upper_one_drawn_last_and_higher() -> None:
@@ -53,15 +59,6 @@ def test_both_pieces_of_a_stack_are_seen_the_upper_one_drawn_last_and_higher() -
     assert centers(drawing, "junctions") == centers(drawing, "last-start")
 
 
-def test_a_picked_piece_and_where_it_may_go_are_marked() -> None:
-    state = played(f"{FOUR_TILES} e5^")
-    drawing = draw(state)
-    assert centers(drawing, "picked") == centers(drawing, "stones color-0")
-    assert len(centers(drawing, "destinations")) == len(state.legal_actions())
-    assert centers(drawing, "destinations") == centers(drawing, "stones color-1")
-    assert centers(draw(played(FOUR_TILES)), "picked") == centers(draw(played(FOUR_TILES)), "destinations") == []
-
-
 def test_a_tile_that_was_laid_or_removed_last_is_outlined() -> None:
     assert len(groups(draw(played("e5/0")), "last-tile")) == 1
     removed = played(f"{FOUR_TILES} e4/0 xe4", tiles=5)
@@ -72,14 +69,11 @@ def test_a_tile_that_was_laid_or_removed_last_is_outlined() -> None:
     assert theme.LAST_MOVE in ElementTree.tostring(group, encoding="unicode")
 
 
-def test_filled_hexes_have_their_color_and_a_tile_keeps_the_rest_of_its_pattern() -> None:
+def test_filled_hexes_have_their_color_and_a_policy_is_a_heat_map() -> None:
     drawing = draw(played("e5/0"), fill={"e5": "gold", "f5": "gold"}, marks={"f5": "12"})
     assert pixel(drawing, 0, 0) == rgb("#ffd700")
     assert pixel(drawing, trugo.PITCH * 0.7, 0) == rgb("#ffd700")
     assert pixel(drawing, *(0.85 * value for value in trugo.CORNERS[1])) == rgb(trugo.BLUE_REGION)
-
-
-def test_a_policy_is_a_heat_map_and_does_not_enlarge_the_picture() -> None:
     state = played(FOUR_TILES)
     policy = np.zeros(state.game.num_actions)
     policy[state.legal_actions()] = 1 / len(state.legal_actions())

@@ -97,28 +97,6 @@ def test_editing_a_rules_file_never_yields_stale_machine_code(
     assert files_below(rules_copy.cache) == files
 
 
-#: Plays a game, after checking that the rules core alone is imported.
-ONLY_NUMPY_AND_NUMBA = """
-import sys
-from stoneworks.envs.rules import Batch, load_game
-import stoneworks
-blocked = ("gymnasium", "pettingzoo", "torch", "stable_baselines3", "sb3_contrib", "pygame", "rich", "typer", "PIL")
-print([name for name in blocked if sys.modules.get(name)])
-for name in stoneworks.game_names():
-    assert load_game(name).new_initial_state().legal_actions()
-batch = Batch(stoneworks.load_game("vadus(size=2)"), 2)
-batch.step([1, 1])
-print([name for name in blocked if sys.modules.get(name)])
-"""
-
-
-@pytest.mark.parametrize("block", ["", "import sys; sys.modules.update(gymnasium=None, pettingzoo=None)"])
-def test_the_rules_core_of_the_installed_package_imports_numpy_and_numba_alone(block: str) -> None:
-    code = f"{block}\n{ONLY_NUMPY_AND_NUMBA}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["[]", "[]"]
-
-
 def test_moving_or_commenting_the_sources_keeps_the_machine_code(
     cold_run: subprocess.CompletedProcess[str], rules_copy: RulesCopy, repository: Path, tmp_path: Path
 ) -> None:

@@ -10,8 +10,7 @@ import pytest
 
 from evaluating import evaluation
 from game_play import played, random_game, uniform_game
-from stoneworks.envs.rules import Batch, Game, State, load_game
-from stoneworks.envs.rules.templates import NO_ACTION
+from stoneworks.envs.rules import NO_ACTION, Batch, Game, State, load_game
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.evaluations.ranking import insert_best
 from stoneworks.models.search.alphabeta import ACTIONS_PER_TURN, MAX_DEPTH, PROVEN, look_up, relative_to
@@ -108,13 +107,6 @@ def test_the_wide_search_finds_the_values_of_a_plain_minimax(name: str) -> None:
             break
 
 
-def test_actions_rated_infinite_come_on_top_of_the_candidates() -> None:
-    state = played("vadus(size=3)", "c3")
-    values = AlphaBetaBot(state.get_game(), 0, turns=1, num_candidates=1).action_values(state)
-    assert values[state.string_to_action("pass")] > -np.inf
-    assert (values > -np.inf).sum() == 2
-
-
 @pytest.mark.parametrize("seconds", [0.01, 0.5, 20.0])
 def test_a_time_budget_is_spent_on_the_depth_that_fits(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     """The clock is one that each visited position moves by a millisecond."""
@@ -154,13 +146,6 @@ def test_the_best_actions_are_kept_in_order_and_the_first_of_equals_first(limit:
     assert best[:number].tolist() == sorted(range(30), key=lambda action: -ratings[action])[:limit]
 
 
-def test_values_of_won_games_are_relative_to_the_current_position() -> None:
-    assert relative_to(WIN_VALUE - 7, 3) == WIN_VALUE - 4
-    assert relative_to(-(WIN_VALUE - 7), 3) == -(WIN_VALUE - 4)
-    assert relative_to(123.5, 3) == 123.5
-    assert WIN_VALUE - ACTIONS_PER_TURN * MAX_DEPTH == PROVEN
-
-
 @pytest.mark.parametrize("size", [1, 7, 8, 9, 63, 1228])
 def test_the_hash_mixes_words_of_eight_bytes_in_their_order(size: int) -> None:
     content = np.random.default_rng(size).integers(0, 256, size, np.uint8)
@@ -181,24 +166,23 @@ def test_the_hash_mixes_words_of_eight_bytes_in_their_order(size: int) -> None:
         (AT_MOST, 4.0, 9.0, False),
     ],
 )
-def test_a_stored_bound_decides_a_value_only_outside_of_the_window(
-    bound: int, alpha: float, beta: float, decides: bool
-) -> None:
+def test_a_stored_bound_decides_outside_of_the_window(bound: int, alpha: float, beta: float, decides: bool) -> None:
     entry: Any = np.array([(1, 5.0, NO_ACTION, 2, bound)], TABLE_ENTRY)[0]
     assert look_up(entry, 2, alpha, beta, 0) == (decides, 5.0)
     assert look_up(entry, 1, alpha, beta, 0) == (False, 0.0)
+    assert relative_to(WIN_VALUE - 7, 3) == WIN_VALUE - 4
+    assert relative_to(-(WIN_VALUE - 7), 3) == -(WIN_VALUE - 4)
+    assert relative_to(123.5, 3) == 123.5
+    assert WIN_VALUE - ACTIONS_PER_TURN * MAX_DEPTH == PROVEN
 
 
-def test_a_search_finds_the_transposition_table_empty() -> None:
+def test_a_search_finds_the_table_empty_a_proven_result_ends_it_and_infinite_ratings_come_on_top() -> None:
     game = load_game("trugo(radius=4,tiles=18)")
     states = uniform_game(game, np.random.default_rng(0))[:9]
     bot = AlphaBetaBot(game, 0, turns=2)
     used = [bot.action_values(state).tolist() for state in states]
     fresh = [AlphaBetaBot(game, 0, turns=2).action_values(state).tolist() for state in states]
     assert used == fresh
-
-
-def test_a_proven_result_ends_the_search() -> None:
     game = load_game("vadus(size=3)")
     shallow, deep = (AlphaBetaBot(game, 0, turns=depth) for depth in (1, 6))
     positions = random_positions(game, np.random.default_rng(0))
@@ -207,3 +191,7 @@ def test_a_proven_result_ends_the_search() -> None:
     batch = Batch(load_game("vadus(size=2)"), 3)
     actions = AlphaBetaBot(batch.game, 0, seconds=1000.0).step_batch(batch, np.arange(3))
     assert batch.action_masks[np.arange(3), actions].all()
+    state = played("vadus(size=3)", "c3")
+    values = AlphaBetaBot(state.get_game(), 0, turns=1, num_candidates=1).action_values(state)
+    assert values[state.string_to_action("pass")] > -np.inf
+    assert (values > -np.inf).sum() == 2

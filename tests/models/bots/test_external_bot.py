@@ -132,9 +132,7 @@ def test_an_illegal_answer_forfeits_the_game(make_bot: MakeBot, changes: str, de
         (None, "unknown bot 'nobody'"),
     ],
 )
-def test_a_program_that_is_never_ready_is_an_error_and_not_a_forfeit(
-    make_bot: MakeBot, changes: str | None, details: str
-) -> None:
+def test_a_program_that_is_never_ready_is_an_error(make_bot: MakeBot, changes: str | None, details: str) -> None:
     options = "start=0.3," if changes == "time.sleep(60)" else ""
     bot = load_bot(f"exec:{OURS} nobody", GAME) if changes is None else make_bot(changes, options)
     with pytest.raises(BotStartError) as error:
@@ -153,29 +151,17 @@ def test_a_program_that_is_never_ready_is_an_error_and_not_a_forfeit(
         "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ndef on_go(rest): time.sleep(60)",
     ],
 )
-def test_no_answer_in_time_forfeits_the_game_and_ends_the_program(
-    make_bot: MakeBot, changes: str, tmp_path: Path
-) -> None:
+def test_no_answer_in_time_forfeits_and_ends_the_program(make_bot: MakeBot, changes: str, tmp_path: Path) -> None:
     bot = make_bot(changes, "seconds=0.3,")
     with pytest.raises(BotForfeit, match=r"within 0\.3 seconds") as error:
         bot.step(played(GAME))
     assert error.value.reason == "late"
     assert has_ended(tmp_path / "pid")
+    again = through_pickle(error.value)
+    assert (again.name, again.reason, again.details) == (bot.name, "late", error.value.details)
 
 
-def test_a_crash_is_reported_with_its_status_and_the_end_of_standard_error(make_bot: MakeBot) -> None:
-    changes = "def on_go(rest):\n    for number in range(1000): print('line', number, file=sys.stderr)\n    sys.exit(3)"
-    with pytest.raises(BotForfeit) as error:
-        make_bot(changes).step(played(GAME))
-    assert error.value.reason == "crashed"
-    first, *lines = error.value.details.splitlines()
-    assert "status 3" in first
-    assert lines == [f"line {number}" for number in range(990, 1000)]
-    with pytest.raises(BotForfeit, match="closed its standard output"):
-        make_bot("def on_go(rest): os.close(1); time.sleep(60)").step(played(GAME))
-
-
-def test_a_program_that_crashed_is_restarted_for_the_next_game_only(make_bot: MakeBot, tmp_path: Path) -> None:
+def test_a_crash_is_reported_and_the_next_game_restarts_it(make_bot: MakeBot, tmp_path: Path) -> None:
     marker = tmp_path / "marker"
     bot = make_bot(
         f"""
@@ -188,19 +174,25 @@ def test_a_program_that_crashed_is_restarted_for_the_next_game_only(make_bot: Ma
     )
     state = played(GAME)
     for _ in range(2):
-        with pytest.raises(BotForfeit) as error:
+        with pytest.raises(BotForfeit, match="crashed"):
             bot.step(state)
-        assert error.value.reason == "crashed"
     bot.restart()
     assert state.action_to_string(bot.step(state)) == "b1"
+    changes = "def on_go(rest):\n    for number in range(1000): print('line', number, file=sys.stderr)\n    sys.exit(3)"
+    with pytest.raises(BotForfeit) as error:
+        make_bot(changes).step(played(GAME))
+    assert error.value.reason == "crashed"
+    first, *lines = error.value.details.splitlines()
+    assert "status 3" in first
+    assert lines == [f"line {number}" for number in range(990, 1000)]
+    with pytest.raises(BotForfeit, match="closed its standard output"):
+        make_bot("def on_go(rest): os.close(1); time.sleep(60)").step(played(GAME))
 
 
 @needs_proc
 @pytest.mark.parametrize("end", ["close", "forget"])
 @pytest.mark.parametrize("deaf", ["", "def on_quit(rest): time.sleep(60)"])
-def test_the_program_and_its_children_end_with_close_and_with_the_bot(
-    make_bot: MakeBot, tmp_path: Path, end: str, deaf: str
-) -> None:
+def test_the_program_and_its_children_end_with_the_bot(make_bot: MakeBot, tmp_path: Path, end: str, deaf: str) -> None:
     bot = make_bot(
         f"""
         import subprocess
@@ -222,11 +214,10 @@ def test_the_program_and_its_children_end_with_close_and_with_the_bot(
 
 def test_the_program_ends_when_an_interrupt_ends_ours(make_bot: MakeBot, tmp_path: Path) -> None:
     name = make_bot(f"def on_go(rest):\n    open('{tmp_path}/asked', 'w')\n    time.sleep(60)", "seconds=50,").name
-    code = (
-        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from stoneworks.models import load_bot; from stoneworks.envs.rules import load_game\n"
-        f"load_bot({name!r}, {GAME!r}).step(load_game({GAME!r}).new_initial_state())"
-    )
+    code = f"""
+import signal; signal.signal(signal.SIGINT, signal.default_int_handler)
+from stoneworks import load_bot, load_game
+load_bot({name!r}, {GAME!r}).step(load_game({GAME!r}).new_initial_state())"""
     referee = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
     assert wait_until(lambda: (tmp_path / "asked").exists() or referee.poll() is not None)
     referee.send_signal(signal.SIGINT)
@@ -253,9 +244,7 @@ def test_a_match_through_the_protocol_is_that_of_the_bot_itself() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"), [("say('action z9')", "illegal"), ("time.sleep(60)", "late"), ("sys.exit()", "crashed")]
 )
-def test_a_forfeit_loses_one_game_of_a_match_and_the_next_one_is_played(
-    make_bot: MakeBot, tmp_path: Path, change: str, reason: str
-) -> None:
+def test_a_forfeit_loses_one_game_of_a_match(make_bot: MakeBot, tmp_path: Path, change: str, reason: str) -> None:
     marker = tmp_path / "marker"
     culprit = make_bot(
         f"""
@@ -286,27 +275,16 @@ def test_a_forfeit_loses_one_game_of_a_match_and_the_next_one_is_played(
     assert lost.replay().current_player() == 1
 
 
-def test_the_record_of_a_forfeit_names_the_player_to_move_as_the_loser() -> None:
-    record = GameRecord.of_state(played(GAME, "b2"), ("a", "b")).replace(reason="forfeit: late")
-    assert record.replace(winner=0).replay() == played(GAME, "b2")
-    for winner in (1, None):
-        with pytest.raises(RecordError, match="player 1 is to move"):
-            record.replace(winner=winner).replay()
-    with pytest.raises(RecordError, match=r"forfeit: late.*actions lead to"):
-        record.replace(winner=0, actions=("b2", "pass", "pass")).replay()
-
-
 @pytest.mark.parametrize(
     ("options", "shown"), [("", ""), ("seconds=10,", ""), ("start=5,seconds=0.5,", "seconds=0.5,start=5,")]
 )
 def test_the_name_of_a_bot_loads_it(options: str, shown: str) -> None:
     command = f"{shlex.quote(sys.executable)} -c 'a, b=1, 2' key=value,x"
-    bot = load_bot(f"exec:{options}{command}", GAME)
-    assert bot.name == f"exec:{shown}{command}"
-    assert load_bot(bot.name, GAME).name == bot.name
+    for name in (f"exec:{options}{command}", f"exec:{shown}{command}"):
+        assert load_bot(name, GAME).name == f"exec:{shown}{command}"
 
 
-def test_positions_that_it_cannot_play_are_refused(make_bot: MakeBot) -> None:
+def test_positions_that_it_cannot_play_and_records_of_other_forfeits_are_refused(make_bot: MakeBot) -> None:
     bot, batch = make_bot(), Batch(load_game(GAME), 1)
     batch.load([0], np.array([played(GAME, "b2").record]))
     for state, words in (
@@ -316,8 +294,11 @@ def test_positions_that_it_cannot_play_are_refused(make_bot: MakeBot) -> None:
     ):
         with pytest.raises(ValueError, match=words):
             bot.step(state)
-
-
-def test_a_forfeit_survives_pickling() -> None:
-    forfeit = through_pickle(BotForfeit("exec:x", "late", "no answer"))
-    assert (forfeit.name, forfeit.reason, forfeit.details) == ("exec:x", "late", "no answer")
+    # The record of a forfeit names the player to move as the loser.
+    record = GameRecord.of_state(played(GAME, "b2"), ("a", "b")).replace(reason="forfeit: late")
+    assert record.replace(winner=0).replay() == played(GAME, "b2")
+    for winner in (1, None):
+        with pytest.raises(RecordError, match="player 1 is to move"):
+            record.replace(winner=winner).replay()
+    with pytest.raises(RecordError, match=r"forfeit: late.*actions lead to"):
+        record.replace(winner=0, actions=("b2", "pass", "pass")).replay()

@@ -163,12 +163,9 @@ def test_it_takes_the_cut_that_alone_puts_it_ahead(moves: str, cut: str) -> None
         ("b2 d4 c2 d2 e2 f2", False),  # Black, who holds a whole side, could then end the game and win
     ],
 )
-def test_it_passes_when_that_wins_and_not_when_it_loses(moves: str, passes: bool) -> None:
+def test_it_passes_when_that_wins_and_else_extends_its_string(moves: str, passes: bool) -> None:
     assert (greedy_turn(played("taugo(size=5)", moves))[1] == ["end"]) == passes
-
-
-def test_it_extends_its_string_along_the_perimeter() -> None:
-    assert greedy_turn(played("taugo(size=6)", "b2 e5"))[0].score()[0] >= 10  # four stones or more
+    assert greedy_turn(played("taugo(size=6)", "b2 e5"))[0].score()[0] >= 10  # four stones or more along the perimeter
 
 
 # Four dark hexes in a row, j10 to g10, and four light ones, k10 to n10; a fifth fits at the far end alone.
@@ -211,15 +208,13 @@ def fewest_blue_pieces_after_a_move(state: State) -> int:
     return min(int(end.record["num_pieces"][1]) for end in [state, *ends])
 
 
-def test_a_capture_is_found_and_played() -> None:
+def test_a_capture_is_found_and_played_and_avoided() -> None:
     """R7. Of two, that of the stack of two on e6v, which lacks f5^; a move there leaves the single piece alone."""
     assert greedy_turn(waxing_position(ENDANGERED, 0))[0].record["num_pieces"].tolist() == [3, 1]
     pieces = {"e5v": "O", "e4^": "X", "f4^": "X", "e3^": "X", "e6v": "OO", "e5^": "X", "d5^": "O"}
     state = waxing_position(pieces, 0)
     fewest = fewest_blue_pieces_after_a_move(state)
     assert greedy_turn(state)[0].record["num_pieces"][1] == fewest < state.record["num_pieces"][1]
-
-
-def test_a_group_in_danger_is_saved() -> None:
+    # A group in danger is saved.
     assert fewest_blue_pieces_after_a_move(waxing_position(ENDANGERED, 0)) == 1
     assert fewest_blue_pieces_after_a_move(greedy_turn(waxing_position(ENDANGERED, 1))[0]) == 2

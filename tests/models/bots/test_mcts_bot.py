@@ -12,12 +12,11 @@ from evaluating import evaluation
 from game_play import played, random_state
 from stoneworks.envs.rules import Batch, State, load_game
 from stoneworks.envs.rules.games import small_games
-from stoneworks.models import load_bot
+from stoneworks.models import Solver, load_bot
 from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.evaluations import MissingEvaluationError, evaluation_scale
 from stoneworks.models.search import uct
 from stoneworks.models.search.uct import MAX_VISITS, NODE_VISITS, UNIT, RootStatistics, SearchTree
-from stoneworks.models.solver import Solver
 
 
 def searched(
@@ -78,9 +77,7 @@ def test_every_simulation_counts_once_and_every_node_has_its_player_to_move(game
         ("trugo(radius=3,tiles=9)", 12, 8, 1),
     ],
 )
-def test_values_are_those_of_playouts_for_the_player_to_move_also_twice_in_a_row(
-    game: str, length: int, seed: int, player: int
-) -> None:
+def test_values_are_those_of_playouts_for_the_player_to_move(game: str, length: int, seed: int, player: int) -> None:
     """With one visit each, the mean over all actions is the mean of random playouts as who acts sees them."""
     loaded = load_game(game)
     state = random_state(loaded, length, seed)
@@ -183,14 +180,6 @@ def test_a_kept_subtree_is_what_it_was_and_takes_no_more_room_than_it_needs(game
     assert known(tree).visits.sum() == before + 500
 
 
-def test_a_tree_is_not_carried_over_to_a_position_without_a_node() -> None:
-    state = played("vadus(size=5)")
-    tree = searched(state, 10)
-    unvisited = int(known(tree).actions[known(tree).visits.argmin()])
-    assert not tree.descend([unvisited], state.child(unvisited).record)
-    assert not SearchTree(state.get_game(), 10, 1000).descend([], state.record)
-
-
 @pytest.mark.once
 @pytest.mark.parametrize(
     ("game", "lengths", "simulations"),
@@ -205,9 +194,7 @@ def test_a_tree_is_not_carried_over_to_a_position_without_a_node() -> None:
         pytest.param("trugo(max_turns=11,radius=1,tiles=6)", (6, 7, 7, 8, 8, 9), 50_000, marks=pytest.mark.slow),
     ],
 )
-def test_with_enough_simulations_it_plays_an_action_of_the_solved_value(
-    game: str, lengths: tuple[int, ...], simulations: int
-) -> None:
+def test_with_enough_simulations_it_plays_right(game: str, lengths: tuple[int, ...], simulations: int) -> None:
     loaded = load_game(game)
     solver = Solver(loaded, memory_mib=4)
     num_with_mistakes = 0
@@ -223,9 +210,12 @@ def test_with_enough_simulations_it_plays_an_action_of_the_solved_value(
 def test_the_bot_carries_over_what_is_ahead_and_plays_its_simulations_besides() -> None:
     state = played("vadus(size=4)")
     bot = MCTSBot(state.get_game(), 4, simulations=3000)
-    state.apply_action(bot.step(state))
+    policy, action = bot.step_with_policy(state)
     before = known(bot)
     assert before.visits.sum() == 3000
+    assert dict(policy) == dict(zip(before.actions.tolist(), (before.visits / 3000).tolist(), strict=True))
+    assert dict(policy)[action] == before.visits.max() / 3000
+    state.apply_action(action)
     bot.step(state)
     carried = int(known(bot).visits.sum()) - 3000
     assert carried == before.visits[before.actions == state.history()[0]][0] - 1
@@ -237,8 +227,12 @@ def test_the_bot_carries_over_what_is_ahead_and_plays_its_simulations_besides() 
     assert known(bot).visits.sum() == 3000
 
 
-def test_no_tree_is_carried_over_to_another_game_or_history() -> None:
+def test_no_tree_is_carried_over_to_another_game_or_history_or_to_what_is_not_in_it() -> None:
     start = played("vadus(size=4)")
+    tree = searched(start, 10)
+    unvisited = int(known(tree).actions[known(tree).visits.argmin()])
+    assert not tree.descend([unvisited], start.child(unvisited).record)
+    assert not SearchTree(start.get_game(), 10, 1000).descend([], start.record)
     line, other = (start.child(start.legal_actions()[number]) for number in (0, 5))
     for before, now in ((line, start), (line, other), (start, State.from_record(start.get_game(), line.record))):
         bot = MCTSBot(start.get_game(), 0, simulations=200)
@@ -254,11 +248,7 @@ def test_a_full_tree_stops_growing_and_simulations_continue(room: tuple[int, int
     tree = searched(played("vadus(size=3)"), 2000, room=room)
     assert known(tree).visits.sum() == 2000
     assert tree.num_nodes == room[0] or 100 - 20 < 19 * tree.num_nodes <= 100
-
-
-def test_a_tree_stops_before_its_sums_overflow() -> None:
-    """A sum of 2,147,484 wins in units of 1/1000 would be negative."""
-    tree = searched(played("vadus(size=3)"), 100)
+    # A sum of 2,147,484 wins in units of 1/1000 would overflow.
     tree._nodes[0, NODE_VISITS] = MAX_VISITS - 5
     assert tree.search(100, 1.0) == 5
     assert tree.search(100, 1.0) == 0
@@ -266,10 +256,8 @@ def test_a_tree_stops_before_its_sums_overflow() -> None:
 
 
 def test_searching_in_slices_equals_searching_at_once() -> None:
-    state = played("trugo(radius=3,tiles=9)")
-    at_once, in_slices = (
-        tree_below(tree._nodes, tree._edges, 0) for tree in (searched(state, 1000), searched(state, 1, 9, 290, 700))
-    )
+    trees = (searched(played("trugo(radius=3,tiles=9)"), *slices) for slices in ((1000,), (1, 9, 290, 700)))
+    at_once, in_slices = (tree_below(tree._nodes, tree._edges, 0) for tree in trees)
     assert at_once == in_slices
 
 
@@ -299,16 +287,12 @@ def test_trees_in_threads_share_the_simulations_and_are_added_up() -> None:
     few.step(state)
     assert known(few).visits.sum() == 2, "more threads than simulations"
     seeds = np.random.default_rng(7).integers(0, 2**64, 3, np.uint64).tolist()
-    parts = [
-        known(searched(state, share, seed=seed, room=(10_000, 400_000)))
-        for seed, share in zip(seeds, (334, 334, 333), strict=True)
-    ]
+    shares = zip((334, 334, 333), seeds, strict=True)
+    parts = [known(searched(state, share, seed=seed, room=(10_000, 400_000))) for share, seed in shares]
     assert found.visits.tolist() == sum(part.visits for part in parts).tolist()
     sums = sum(part.visits * part.values for part in parts)
     assert found.values == pytest.approx(sums / np.maximum(found.visits, 1))
-
-
-def test_what_one_tree_proves_is_proven_in_the_sum() -> None:
+    # What one tree proves is proven in the sum.
     actions = np.array([3, 5, 8])
     one = RootStatistics(0, actions, np.array([5, 5, 5]), np.zeros(3), np.array([np.nan, -1.0, np.nan]))
     other = RootStatistics(0, actions, np.array([1, 9, 9]), np.array([1.0, 1.0, 0.0]), np.array([1.0, np.nan, np.nan]))
@@ -334,20 +318,10 @@ def test_what_one_tree_proves_is_proven_in_the_sum() -> None:
         ([1, 0, 0], [-1.0, 0.0, 0.0], [-1, np.nan, np.nan], [1, 2]),
     ],
 )
-def test_the_choice_is_what_is_proven_best_or_most_visited_and_a_draw_is_better_than_what_looks_worse(
-    visits: list[int], values: list[float], proven: list[float], best: list[int]
-) -> None:
+def test_the_choice_is_what_is_proven_best_or_most_visited(visits: Any, values: Any, proven: Any, best: Any) -> None:
+    """A draw is better than what looks worse."""
     statistics = RootStatistics(0, np.arange(3), np.array(visits), np.array(values), np.array(proven, float))
     assert statistics.best.tolist() == best
-
-
-def test_the_policy_is_the_shares_of_the_visits() -> None:
-    state = played("vadus(size=4)")
-    bot = MCTSBot(state.get_game(), 1, simulations=500)
-    policy, action = bot.step_with_policy(state)
-    found = known(bot)
-    assert dict(policy) == dict(zip(found.actions.tolist(), (found.visits / 500).tolist(), strict=True))
-    assert dict(policy)[action] == found.visits.max() / 500
 
 
 def test_an_interrupt_ends_a_search_in_threads_and_the_bot_stays_usable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,6 @@ from stoneworks.models.bots import search_bot
 from stoneworks.models.bots.bot import Analysis
 from stoneworks.models.bots.search_bot import PLAYING_POLICY, SearchBot
 from stoneworks.models.search.evaluation_cache import EvaluationCache
-from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.network_search import NetworkSearch, SearchSettings
 from stoneworks.models.search.puct import PUCT
 
@@ -33,25 +32,8 @@ def batch_of(game: Game, number: int) -> Batch:
     return batch
 
 
-def test_a_guide_evaluates_the_leaves_with_the_network() -> None:
-    game = load_game("vadus(size=2)")
-    state = game.new_initial_state()
-    guide = make_guide("playouts", game, 4)
-
-    def value(weight: float) -> float:
-        settings = SearchSettings(PLAYING_POLICY, guide=guide, guide_weight=weight)
-        return float(make_bot(game, settings=settings).search(state).values[0])
-
-    alone, guided, again, ignored = map(value, (0, 1, 1, 0))
-    assert guided == again
-    assert ignored == alone
-    assert guided != alone
-
-
 @pytest.mark.parametrize(("limit", "value"), [("MAX_GAMES", 4), ("MAX_EDGES", 4 * 12 * 10)])
-def test_games_beyond_the_maximum_are_searched_one_part_after_the_other(
-    monkeypatch: pytest.MonkeyPatch, limit: str, value: int
-) -> None:
+def test_games_beyond_the_maximum_are_searched_later(monkeypatch: pytest.MonkeyPatch, limit: str, value: int) -> None:
     batch = batch_of(load_game("vadus(size=2)"), 10)
     together = make_bot(batch.game).search_all(batch.states.copy())
     monkeypatch.setattr(search_bot, limit, value)
@@ -65,12 +47,11 @@ def test_games_beyond_the_maximum_are_searched_one_part_after_the_other(
 def test_the_search_is_the_configured_one() -> None:
     game = load_game("vadus(size=3)")
     state = game.new_initial_state()
-    for settings in (None, SearchSettings(PUCT(noise_fraction=0))):
-        bot = make_bot(game, simulations=20, **({} if settings is None else {"settings": settings}))
-        default = SearchSettings(PLAYING_POLICY)
-        search = NetworkSearch(game, MadeUpNetwork(game, 1.0), settings or default, max_games=1, max_simulations=20)
+    configured = SearchSettings(PUCT(noise_fraction=0))
+    for given, settings in (({}, SearchSettings(PLAYING_POLICY)), ({"settings": configured}, configured)):
+        search = NetworkSearch(game, MadeUpNetwork(game, 1.0), settings, max_games=1, max_simulations=20)
         expected = search.run(np.array([state.record], game.state_dtype), 20, np.random.default_rng(0))
-        found = bot.search(state)
+        found = make_bot(game, simulations=20, **given).search(state)
         np.testing.assert_array_equal(found.visits, expected.visits)
         np.testing.assert_array_equal(found.policies, expected.policies)
         assert found.visits.sum() == 20
@@ -106,16 +87,10 @@ def test_an_analysis_without_a_limit_grows_until_it_is_stopped() -> None:
         state.apply_action(action)  # legal, also deep in the tree
     assert found[-1].visits is not None
     assert found[-1].visits.sum() == numbers[-1]
-
-
-def test_an_analysis_ends_where_the_result_is_proven() -> None:
-    game = load_game("vadus(size=2)")
-    state = game.new_initial_state()
     while len(state.legal_actions()) > 3:
         state.apply_action(state.legal_actions()[0])
-    found: list[Analysis] = []
-    make_bot(game).analyze_until(state, lambda one: found.append(one) is not None or len(found) == 20)
-    assert found[-1].proven is not None
+    make_bot(game).analyze_until(state, lambda one: found.append(one) is not None or len(found) == 24)
+    assert found[-1].proven is not None, "where the result is proven, it ends by itself"
 
 
 def test_the_network_evaluates_each_position_of_a_game_once() -> None:
@@ -160,15 +135,12 @@ def test_a_full_cache_discards_the_oldest_entries() -> None:
     assert (cache.num_known, cache.num_asked) == (8, 9)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
+def test_a_wrong_argument_is_named_with_its_value() -> None:
+    for arguments, complaint in (
         ({"seconds": float("nan")}, "seconds must be a number > 0, got nan"),
         ({"simulations": 0}, "simulations must be an integer >= 1, got 0"),
         ({"simulations": 5, "seconds": 1.0}, "at most one of simulations and seconds"),
         ({"seed": -1}, "seed must be an integer >= 0, got -1"),
-    ],
-)
-def test_a_wrong_argument_is_named_with_its_value(arguments: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(ValueError, match=complaint):
-        make_bot(load_game("vadus(size=2)"), **{"simulations": None, **arguments})
+    ):
+        with pytest.raises(ValueError, match=complaint):
+            make_bot(load_game("vadus(size=2)"), **{"simulations": None, **arguments})

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
-from stoneworks.cli.main import main
+from processes import Run
 from stoneworks.envs.rules import RegistrationError
 from stoneworks.evaluation import RateSettings, load_ladder, rate
 from stoneworks.models import Parameter, register_bot
@@ -107,15 +107,9 @@ def test_a_ladder_starts_no_program(tmp_path: Path) -> None:
 @pytest.mark.needs("torch")
 @pytest.mark.parametrize(
     ("algorithm", "part", "key"),
-    [
-        ("alphazero", "matches", "opponents"),
-        ("alphazero", "matches", "search_opponents"),
-        ("ppo", "opponents", "bots"),
-    ],
+    [("alphazero", "matches", "opponents"), ("alphazero", "matches", "search_opponents"), ("ppo", "opponents", "bots")],
 )
-def test_a_configuration_starts_no_program(
-    tmp_path: Path, algorithm: str, part: str, key: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_configurations_start_no_program(tmp_path: Path, algorithm: str, part: str, key: str, run_command: Run) -> None:
     trace, file = tmp_path / "trace", tmp_path / "config.yaml"
     command = command_that_leaves_a_trace(trace)
     length = {"frames": 64} if algorithm == "ppo" else {"positions": 100}
@@ -124,10 +118,8 @@ def test_a_configuration_starts_no_program(
     file.write_text(yaml.safe_dump(values), encoding="utf-8")
     with pytest.raises(UntrustedNameError, match="starts a program"):
         load_config(str(file))
-    with pytest.raises(SystemExit) as ended:
-        main(["train", str(file), "--folder", str(tmp_path / "run")])
-    assert ended.value.code == 2
-    assert "starts a program" in capsys.readouterr().err
+    code, _, errors = run_command("train", str(file), "--folder", str(tmp_path / "run"))
+    assert (code, "starts a program" in errors) == (2, True)
     assert not trace.exists()
     assert not (tmp_path / "run").exists()
     assert load_config(str(file), trust_names=True)

@@ -52,10 +52,8 @@ def test_values_and_ratings_are_those_of_the_simple_evaluation(name: str) -> Non
         states = states[(states["last_stone"] == NONE) & (states["consecutive_passes"] == 0)]
     assert len(states) > 100
     before, kernels = states.tobytes(), evaluation_kernels(game)
-    values, masks, ratings = (
-        np.zeros((2, len(states), columns), dtype)
-        for columns, dtype in ((2, np.float32), (game.num_actions, np.int8), (game.num_actions, np.float32))
-    )
+    masks, ratings = (np.zeros((2, len(states), game.num_actions), dtype) for dtype in (np.int8, np.float32))
+    values = np.zeros((2, len(states), 2), np.float32)
     for row, chosen in enumerate((kernels, {name: getattr(simple, name, kernels[name]) for name in kernels})):
         game.compiled(evaluate_all, chosen)(game.board, states, values[row], masks[row], ratings[row])
     assert states.tobytes() == before

@@ -15,17 +15,11 @@ from stoneworks.models.search.turn_search import WIN_VALUE
 
 
 def survey_color(
-    board: BoardArray,
-    states: StateArray,
-    own: int,
-    num_free: int,
-    work: Int16Table,
-    groups: Int16Table,
-    scores: Float32Table,
+    board: BoardArray, states: StateArray, own: int, work: Int16Table, groups: Int16Table, scores: Float32Table
 ) -> int:
     """Survey the walls of one color and return its number of groups: a template."""
     number = label_groups(board[0], states[0].stones, own, work, groups)
-    survey_walls(board[0], states[0].stones, own, num_free, work, groups, scores[0])
+    survey_walls(board[0], states[0].stones, own, 0, work, groups, scores[0])
     return number
 
 
@@ -37,7 +31,7 @@ def group_values(state: State, color: int) -> list[int]:
     groups = np.zeros((walls.NUM_GROUP_ROWS, num_cells), np.int16)
     scores = np.zeros((1, num_cells), np.float32)
     records = np.array([state.record])
-    number = game.compiled(survey_color)(game.board, records, color + 1, 0, work, groups, scores)
+    number = game.compiled(survey_color)(game.board, records, color + 1, work, groups, scores)
     values = 2 * groups[walls.PATH_LENGTH, :number] - groups[walls.SIZE, :number]
     return sorted(values.tolist(), reverse=True)
 
@@ -84,15 +78,12 @@ def test_a_wall_is_better(size: int, better: tuple[str, str], worse: tuple[str, 
     assert evaluation(with_stones(game, *better), 0) > evaluation(with_stones(game, *worse), 0)
 
 
-def test_the_fewer_stones_a_wall_lacks_the_better() -> None:
+def test_the_fewer_stones_a_wall_lacks_the_better_and_a_pass_that_lets_the_other_win_is_bad() -> None:
     game = load_game("vadus(size=4)")
     texts = ["c4", "c4 d4", "b4 c4 d4", "b4 c4 d4 e4", "a4 b4 c4 d4 e4", "a4 b4 c4 d4 e4 f4", "a4 b4 c4 d4 e4 f4 g4"]
     values = [evaluation(with_stones(game, black, "d7 g1"), 0) for black in texts]
     assert values == sorted(values)
     assert len(set(values[2:])) == len(values[2:])
-
-
-def test_a_pass_that_the_opponent_can_answer_with_a_winning_pass_is_nearly_lost() -> None:
     state = with_stones(load_game("vadus(size=3)"), "a3 b3 c3 d3 e3", "c1 d1")
     after_white, after_black = (with_mover(state, player, consecutive_passes=1) for player in (0, 1))
     assert evaluation(after_white, 0) == walls.CAN_END_AS_WINNER, "Black is ahead"

@@ -7,8 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from game_play import played, random_state, random_states
-from stoneworks.envs.rules import State, load_game
-from stoneworks.envs.rules.games import game_names
+from stoneworks.envs.rules import State, game_names, load_game
 from stoneworks.models import load_bot
 from stoneworks.models.features import features_of, has_features
 from stoneworks.models.network_inputs import NetworkInputs
@@ -27,23 +26,8 @@ def plane(state: State, name: str) -> npt.NDArray[np.float32]:
     return flat
 
 
-def at(state: State, name: str, *cells: str) -> list[float]:
-    """Return entries of a feature plane."""
-    values = plane(state, name)
-    return [float(values[state.get_game().grid.cell_index(cell)]) for cell in cells]
-
-
-def test_names_are_unique_and_refer_to_observation_planes() -> None:
-    games = [load_game(name) for name in GAMES]
-    assert {name for name in game_names() if has_features(load_game(name))} == {game.name for game in games}
-    for game in games:
-        names = [feature.name for feature in features_of(game)]
-        assert len({*names, *game.observation_planes}) == len(names) + len(game.observation_planes)
-        assert {feature.like for feature in features_of(game)} <= {None, *game.observation_planes}
-
-
 @pytest.mark.parametrize("name", GAMES)
-def test_inputs_are_the_observation_and_then_finite_features(name: str) -> None:
+def test_inputs_are_the_observation_and_then_finite_features_of_unique_names(name: str) -> None:
     game = load_game(name)
     inputs = NetworkInputs(game, True)
     states = random_states(game, 30, seed=0)
@@ -59,18 +43,21 @@ def test_inputs_are_the_observation_and_then_finite_features(name: str) -> None:
     assert np.isfinite(planes).all()
     assert np.abs(planes[:, len(game.observation_planes) :]).max() < 10
     assert planes.std(axis=0).max(axis=(1, 2))[len(game.observation_planes) :].min() > 0, "a plane never changes"
+    games = [load_game(name) for name in GAMES]
+    assert {name for name in game_names() if has_features(load_game(name))} == {game.name for game in games}
+    for game in games:
+        names = [feature.name for feature in features_of(game)]
+        assert len({*names, *game.observation_planes}) == len(names) + len(game.observation_planes)
+        assert {feature.like for feature in features_of(game)} <= {None, *game.observation_planes}
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_features_of_the_image_are_the_image_of_the_features(name: str) -> None:
     game = load_game(name)
     inputs = NetworkInputs(game, True)
-    exact = [
-        number < len(game.observation_planes)
-        or game.name not in ORDERED
-        or features_of(game)[number - len(game.observation_planes)].name in ("standing", "own_group_values")
-        for number in range(inputs.shape[0])
-    ]
+    names = [*game.observation_planes, *(feature.name for feature in features_of(game))]
+    is_exact = {*game.observation_planes, "standing", "own_group_values"} if game.name in ORDERED else set(names)
+    exact = [name in is_exact for name in names]
     for index, symmetry in enumerate(game.symmetries):
         images = inputs.symmetry_images[index]
         assert sorted(images) == list(range(images.size))
@@ -106,8 +93,9 @@ def test_walls_of_a_finished_group_have_its_value() -> None:
     # Two adjacent edge stones are a path of length 2 and worth 2 (V3, V4).
     state = played("vadus(size=3)", "c3 a3 a4 d3 e3")
     assert state.score()[1] == [2]
-    assert at(state, "own_group_values", "a3", "a4", "c3") == pytest.approx([0.2, 0.2, 0])
-    assert at(state, "opponent_group_values", "a3", "c3") == pytest.approx([0, 0])
+    cells = [state.get_game().grid.cell_index(cell) for cell in ("a3", "a4", "c3")]
+    assert plane(state, "own_group_values")[cells] == pytest.approx([0.2, 0.2, 0])
+    assert plane(state, "opponent_group_values")[cells] == pytest.approx([0, 0, 0])
 
 
 def test_fives_of_taigo_are_the_hexes_that_win_at_once() -> None:

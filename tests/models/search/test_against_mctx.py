@@ -82,21 +82,11 @@ class Table:
         )
 
         def step(params: Any, key: Any, actions: Any, numbers: Any) -> Any:
-            reached = children[numbers, actions]
-            output = mctx.RecurrentFnOutput(
-                reward=rewards[numbers, actions],
-                discount=discounts[numbers, actions],
-                prior_logits=logits[reached],
-                value=values[reached],
-            )
-            return output, reached
+            taken, reached = (numbers, actions), children[numbers, actions]
+            answers = {"prior_logits": logits[reached], "value": values[reached]}
+            return mctx.RecurrentFnOutput(reward=rewards[taken], discount=discounts[taken], **answers), reached
 
-        transform = partial(
-            mctx.qtransform_completed_by_mix_value,
-            value_scale=settings.value_scale,
-            maxvisit_init=settings.visit_offset,
-            rescale_values=False,
-        )
+        scale = {"value_scale": settings.value_scale, "maxvisit_init": settings.visit_offset, "rescale_values": False}
         root = mctx.RootFnOutput(prior_logits=logits[roots], value=values[roots], embedding=jax.numpy.asarray(roots))
         return mctx.gumbel_muzero_policy(
             None,
@@ -105,7 +95,7 @@ class Table:
             step,
             num_simulations,
             invalid_actions=jax.numpy.asarray(~self.masks[roots]),
-            qtransform=transform,
+            qtransform=partial(mctx.qtransform_completed_by_mix_value, **scale),
             max_num_considered_actions=settings.max_considered,
             gumbel_scale=settings.gumbel_scale,
         )

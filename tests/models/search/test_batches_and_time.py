@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
@@ -32,16 +31,12 @@ def positions(game: Game, number: int, actions: int = 4) -> npt.NDArray[np.void]
     return np.array([state.record for state in states], game.state_dtype)
 
 
-def make_search(game: Game, policy: Any, games: int = 1, simulations: int = 2000, **settings: Any) -> NetworkSearch:
-    max_edges = settings.pop("max_edges", None)
-    return NetworkSearch(
-        game,
-        settings.pop("network", None) or MadeUpNetwork(game),
-        SearchSettings(policy, **settings),
-        max_games=games,
-        max_simulations=simulations,
-        max_edges=max_edges,
-    )
+def make_search(
+    game: Game, policy: Any, games: int = 1, simulations: int = 2000, max_edges: int | None = None, **settings: Any
+) -> NetworkSearch:
+    room: dict[str, Any] = {"max_games": games, "max_simulations": simulations, "max_edges": max_edges}
+    network = settings.pop("network", None) or MadeUpNetwork(game)
+    return NetworkSearch(game, network, SearchSettings(policy, **settings), **room)
 
 
 def check_tree(search: NetworkSearch, discount: float = 1.0) -> None:
@@ -163,19 +158,19 @@ def test_a_limit_is_nearly_spent_and_not_overspent(policy: Any, seconds: float, 
     assert result.visits[0, result.actions[0]] > 0 or seconds < 0.01
 
 
-def test_each_phase_of_sequential_halving_gets_the_same_time() -> None:
+def test_phases_get_the_same_time_and_a_full_tree_is_not_searched_further() -> None:
     _, result, _ = run_in_time(ROOT, 1.6, batch=1, solve=False)
     visits = np.sort(result.visits[0])[::-1]
     expected = np.cumsum([400 / 16, 400 / 8, 400 / 4, 400 / 2])
     assert np.abs(visits[:16] - np.repeat(expected[::-1], [2, 2, 4, 8])).max() <= 3
     assert not visits[16:].any()
-
-
-@pytest.mark.parametrize("room", [{"simulations": 40}, {"max_edges": 12 * ROOT.get_game().num_actions}])
-def test_a_full_tree_is_not_searched_further(room: dict[str, int]) -> None:
-    _, result, used = run_in_time(ROOT, 10.0, solve=False, **room)
-    assert used < 1
-    assert result.visits[0, result.actions[0]] > 0
+    for room in ({"simulations": 40}, {"max_edges": 12 * ROOT.get_game().num_actions}):
+        _, result, used = run_in_time(ROOT, 10.0, solve=False, **room)
+        assert used < 1
+        assert result.visits[0, result.actions[0]] > 0
+    for stops in (True, False):
+        _, result, _ = run_in_time(ROOT, 1e-9, POLICIES["puct"], lambda stops=stops: stops)
+        assert result.policies.sum() == pytest.approx(1, abs=1e-5)
 
 
 @ALL
@@ -187,12 +182,6 @@ def test_a_forced_action_takes_at_most_one_simulation(policy: Any, solve: bool) 
     assert result.policies[0].sum() == pytest.approx(1)
     assert result.visits.sum() <= 1
     assert used < 0.01
-
-
-@pytest.mark.parametrize("stop", [lambda: True, lambda: False])
-def test_a_search_in_time_makes_at_least_one_simulation(stop: Callable[[], bool]) -> None:
-    _, result, _ = run_in_time(ROOT, 1e-9, POLICIES["puct"], stop)
-    assert result.policies.sum() == pytest.approx(1, abs=1e-5)
 
 
 @pytest.mark.parametrize("policy", [POLICIES["gumbel"], POLICIES["puct"]])

@@ -64,7 +64,7 @@ def losses_of(
     return loss.item(), entropy.item(), given.grad
 
 
-@pytest.mark.parametrize("entries", [3, 9])
+@pytest.mark.parametrize("entries", [1, 3, 9])
 def test_the_policy_loss_is_a_cross_entropy_in_which_all_other_entries_are_one_event(entries: int) -> None:
     rng = np.random.default_rng(entries)
     logits = 2 * rng.normal(size=(20, 9))
@@ -84,35 +84,25 @@ def test_the_policy_loss_is_a_cross_entropy_in_which_all_other_entries_are_one_e
     shares = target[:, -1:] * chances / np.maximum(predicted[:, -1:], 1e-9)
     np.put_along_axis(shares, kept, target[:, :-1], axis=1)
     np.testing.assert_allclose(gradient.numpy(), (chances - shares) / 20, atol=1e-5)
+    # A network that is wrong with confidence has a finite loss and gradient.
+    for confident in ([100.0, -100.0, 0.0, 0.0], [-100.0, -100.0, 0.0, 0.0], [100.0, 100.0, -100.0, -100.0]):
+        loss, _, gradient = losses_of(np.array([confident]), np.array([[0.5, 0.5, 0.0, 0.0]]), min(entries, 4))
+        assert np.isfinite(loss)
+        assert np.isfinite(gradient.numpy()).all()
 
 
-def test_a_confidently_wrong_network_has_a_finite_loss_and_gradient() -> None:
-    policies = np.array([[0.5, 0.5, 0.0, 0.0]])
-    for logits in ([[100.0, -100.0, 0.0, 0.0]], [[-100.0, -100.0, 0.0, 0.0]], [[100.0, 100.0, -100.0, -100.0]]):
-        for entries in (1, 2, 4):
-            loss, _, gradient = losses_of(np.array(logits), policies, entries)
-            assert np.isfinite(loss)
-            assert np.isfinite(gradient.numpy()).all()
-
-
-def test_the_value_loss_is_the_cross_entropy_of_the_outcomes() -> None:
-    learner, batch = make_learner(), some_batch()
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
+def test_a_batch_can_be_overfitted_and_the_value_loss_is_the_cross_entropy_of_outcomes(dtype: torch.dtype) -> None:
+    learner, batch = make_learner(dtype=dtype), some_batch(8)
     with torch.no_grad():
         outcomes = learner.network.logits_and_value(batch.observations)[1].double().numpy()
     log_chances = outcomes - np.log(np.exp(outcomes).sum(axis=1, keepdims=True))
     expected = -(batch.outcomes.numpy() * log_chances).sum(axis=1).mean()
-    losses = learner.step(batch, 0)
-    assert losses.value == pytest.approx(expected, abs=1e-5)
-    assert losses.policy > losses.policy_divergence > 0
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
-def test_a_batch_can_be_overfitted(dtype: torch.dtype) -> None:
-    learner, batch = make_learner(dtype=dtype), some_batch(8)
     first = learner.step(batch, 0)
+    assert first.value == pytest.approx(expected, abs=1e-5 if dtype is torch.float32 else 1e-2)
+    assert first.policy > first.policy_divergence > 0.3
     for _ in range(250):
         last = learner.step(batch, 0)
-    assert first.policy_divergence > 0.3
     assert last.policy_divergence < 0.05
     assert last.value < 0.1 < first.value
     assert learner.num_steps == 251
@@ -123,7 +113,7 @@ def test_a_batch_can_be_overfitted(dtype: torch.dtype) -> None:
     assert (best == batch.actions[:, 0]).float().mean() > 0.8
 
 
-def test_the_learning_rate_rises_and_then_follows_its_schedule() -> None:
+def test_the_learning_rate_of_the_optimizer_rises_and_then_follows_its_schedule() -> None:
     learner = make_learner()
     for num_steps, share in ((0, 1 / 4), (1, 1 / 2), (3, 1)):
         learner.num_steps = num_steps
@@ -133,10 +123,7 @@ def test_the_learning_rate_rises_and_then_follows_its_schedule() -> None:
         assert learner.learning_rate(0.5) == pytest.approx((1e-2 + 1e-3) / 2)
         assert learner.learning_rate(1) == learner.learning_rate(1.5) == pytest.approx(1e-3)
     assert make_learner(SETTINGS.replace(warm_up_steps=0)).learning_rate(0) == pytest.approx(1e-2)
-
-
-def test_the_reported_learning_rate_is_that_of_the_optimizer() -> None:
-    """Adam's first step is of the length of the learning rate, wherever there is a gradient."""
+    # Adam's first step is of the length of the learning rate, wherever there is a gradient.
     for progress, rate in ((0.0, 1e-2 / 4), (1.0, 1e-3 / 4)):
         learner = make_learner(SETTINGS.replace(weight_decay=0.0))
         before = learner.network.value.weight.detach().clone()
@@ -229,16 +216,16 @@ def test_the_target_is_turned_with_the_position(name: str) -> None:
     assert batch.final_boards.abs().sum() > 0
 
 
-def test_a_value_out_of_range_is_refused() -> None:
-    game = load_game("vadus(size=2)")
-    positions = some_positions(game)
-    check_positions(game, positions)
-    positions["final_board"][3, 5] = 3
-    with pytest.raises(ValueError, match="position 3 is not valid: its final_board is out of range"):
-        check_positions(game, positions)
-
-
-def test_the_loss_is_the_mean_cross_entropy_of_the_cells_of_the_board() -> None:
+def test_the_head_learns_the_target_by_the_mean_cross_entropy_and_only_with_a_weight() -> None:
+    batch = BatchMaker(GAME, final_boards=True).make(some_positions(GAME)[:8], None)
+    learner = make_learner(LearnerConfig(learning_rate=1e-2, final_board_weight=1.0))
+    first = learner.step(batch, 0)
+    assert first.final_board == pytest.approx(np.log(3)), "the head begins with equal probabilities"
+    for _ in range(200):
+        last = learner.step(batch, 0)
+    assert last.final_board < 0.3
+    assert make_learner(SETTINGS).step(batch, 0).final_board == 0
+    assert not any("final_board" in name for name in learner.acting_network.playing_state_dict())
     generator = np.random.default_rng(0)
     logits = generator.normal(size=(2, 3, 5))
     owners = generator.integers(-1, 2, size=(2, 5))
@@ -251,33 +238,16 @@ def test_the_loss_is_the_mean_cross_entropy_of_the_cells_of_the_board() -> None:
     assert loss.item() == pytest.approx(np.mean(terms))
 
 
-def learner_of(game: Game, weight: float) -> Learner:
-    torch.manual_seed(0)
-    network = make_network(Architecture.of_game(game, channels=16, blocks=1, kind="win_draw_loss_network"))
-    settings = LearnerConfig(learning_rate=1e-2, final_board_weight=weight)
-    return Learner(network, settings, CPU, torch.float32)
-
-
-def test_the_head_learns_the_target_and_only_with_a_weight() -> None:
-    game = load_game("vadus(size=2)")
-    batch = BatchMaker(game, final_boards=True).make(some_positions(game)[:8], None)
-    learner = learner_of(game, weight=1.0)
-    first = learner.step(batch, 0)
-    assert first.final_board == pytest.approx(np.log(3)), "the head begins with equal probabilities"
-    for _ in range(150):
-        last = learner.step(batch, 0)
-    assert last.final_board < 0.3
-    assert learner_of(game, weight=0.0).step(batch, 0).final_board == 0
-    assert not any("final_board" in name for name in learner.acting_network.playing_state_dict())
-
-
-def test_what_has_no_final_board_is_refused() -> None:
-    network = BoardNetwork(Architecture.of_game(load_game("vadus(size=2)"), channels=4, blocks=1))
+def test_what_has_no_final_board_or_one_out_of_range_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"final_board_weight must be 0 for .* got 0\.5"):
-        Learner(network, LearnerConfig(final_board_weight=0.5), CPU, torch.float32)
+        Learner(BoardNetwork(some_network().architecture), LearnerConfig(final_board_weight=0.5), CPU, torch.float32)
     for game in ("taigo(radius=4)", "trugo(tiles=18,radius=5)"):
         with pytest.raises(ConfigError, match=r"learner\.final_board_weight must be 0: .* has no planes own_stones"):
             alphazero(game=game, learner={"final_board_weight": 0.5})
+    check_positions(GAME, positions := some_positions(GAME))
+    positions["final_board"][3, 5] = 3
+    with pytest.raises(ValueError, match="position 3 is not valid: its final_board is out of range"):
+        check_positions(GAME, positions)
 
 
 def test_a_run_learns_the_target_and_resumes_after_a_stop(tmp_path: Path) -> None:

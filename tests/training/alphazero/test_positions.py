@@ -20,6 +20,7 @@ from game_play import random_states
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.models.checkpoint import CheckpointError
+from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.training.alphazero.positions import NUM_POLICY_ENTRIES, BatchMaker, make_positions, position_dtype
 from stoneworks.training.alphazero.replay_buffer import ReplayBuffer, ReplayBuffers
 from stoneworks.training.alphazero.self_play import PlayedGame
@@ -46,7 +47,7 @@ def dense(actions: npt.NDArray[Any], probabilities: npt.NDArray[Any], num_action
 
 
 @pytest.mark.parametrize("game_name", small_games())
-def test_the_greatest_entries_of_a_policy_come_back(game_name: str) -> None:
+def test_the_greatest_entries_of_a_policy_come_back_and_the_rest_is_what_is_missing(game_name: str) -> None:
     game = load_game(game_name)
     states = random_states(game, 30, 0)
     policies = random_policies(states)
@@ -61,9 +62,6 @@ def test_the_greatest_entries_of_a_policy_come_back(game_name: str) -> None:
         np.testing.assert_array_equal(policies[row, positions["actions"][row, there]], probabilities[there])
         assert len(set(positions["actions"][row, there].tolist())) == there.sum()
         assert (positions["actions"][row, ~there] == 0).all()
-
-
-def test_of_a_policy_of_many_actions_the_rest_is_what_is_missing() -> None:
     large = load_game("vadus(size=5)")
     policies = random_policies([large.new_initial_state()], sharpness=0.5)
     positions = positions_of(large, [large.new_initial_state()], policies)
@@ -99,16 +97,15 @@ def test_the_image_of_a_batch_is_the_batch_of_the_image(game_name: str) -> None:
     np.testing.assert_array_equal(unturned.actions.numpy(), positions["actions"])
 
 
-def test_symmetries_are_drawn_for_each_position() -> None:
-    game = load_game("vadus(size=3)")
-    state = random_states(game, 1, 0)[0]
-    state.apply_action(state.legal_actions()[0])
+@pytest.mark.parametrize("features", [False, True])
+def test_symmetries_are_drawn_for_each_position(features: bool) -> None:
+    game = load_game("taugo(size=5)")
+    inputs, state = NetworkInputs(game, features), random_states(game, 8, 0)[7]
     positions = positions_of(game, [state] * 200, random_policies([state] * 200))
-    batch = BatchMaker(game).make(positions, np.random.default_rng(0))
-    seen = {row.numpy().tobytes() for row in batch.observations}
-    allowed = {symmetry.of_observation(state.observation_tensor()).tobytes() for symmetry in game.symmetries}
-    assert seen == allowed
-    assert len(seen) > 1
+    batch = BatchMaker(game, features=features).make(positions, np.random.default_rng(0))
+    images = {inputs.of_state(state).ravel()[np.argsort(image)].tobytes() for image in inputs.symmetry_images}
+    assert {row.numpy().tobytes() for row in batch.observations} == images
+    assert len(images) > 1
 
 
 def three_positions(value: Any) -> tuple[Game, npt.NDArray[np.void]]:
@@ -122,16 +119,13 @@ def three_positions(value: Any) -> tuple[Game, npt.NDArray[np.void]]:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
-def test_the_search_has_its_share_of_the_outcomes_of_the_player_to_act(share: float) -> None:
+def test_the_search_has_its_share_of_outcomes_which_are_discounted_by_the_actions_to_the_end(share: float) -> None:
     game, positions = three_positions([0.5, -1.0, 0.0])
     outcomes = BatchMaker(game, share).make(positions, None).outcomes.numpy()
     np.testing.assert_allclose(outcomes.sum(axis=1), 1, rtol=1e-6)
     expected = (1 - share) * np.array([1, 0, -1]) + share * np.array([0.5, -1.0, 0.0])
     np.testing.assert_allclose(outcomes[:, 0] - outcomes[:, 2], expected, atol=1e-6)
     assert outcomes.dtype == np.float32
-
-
-def test_results_are_discounted_by_the_actions_to_the_end_and_the_rest_counts_as_a_draw() -> None:
     game, positions = three_positions(0.5)
     positions["actions_left"] = [1, 5, 3]
     outcomes = BatchMaker(game).make(positions, None, 0.9).outcomes.numpy()
@@ -169,7 +163,7 @@ def opened(folder: Path, num_added: int = 0, capacity: int = 10, check: Any = No
     return ReplayBuffer(folder, DTYPE, capacity * DTYPE.itemsize, num_added, check)
 
 
-def test_the_bound_in_bytes_is_the_number_of_positions_kept(tmp_path: Path) -> None:
+def test_the_bound_in_bytes_is_the_number_of_positions_kept_and_draws_are_uniform(tmp_path: Path) -> None:
     buffer = ReplayBuffer(tmp_path / "buffer", DTYPE, 10 * DTYPE.itemsize + 31)
     assert buffer.capacity == 10
     for first in range(0, 40, 4):
@@ -177,17 +171,13 @@ def test_the_bound_in_bytes_is_the_number_of_positions_kept(tmp_path: Path) -> N
         assert len(buffer) == min(10, first + 4)
         assert kept(buffer) == list(range(max(0, first - 6), first + 4))
     assert buffer.num_added == 40
+    for window in (1, 3, 10, 50):
+        assert kept(buffer, window) == list(range(40 - min(window, 10), 40))
+    counts = np.bincount(buffer.sample(20_000, 10, np.random.default_rng(1))["number"] - 30)
+    assert abs(counts - 2000).max() < 200
     smallest = ReplayBuffer(tmp_path / "smallest", DTYPE, 1)
     smallest.add(numbered(0, 3))
     assert (len(smallest), kept(smallest)) == (1, [2])
-
-
-def test_draws_are_uniform_among_the_newest(tmp_path: Path) -> None:
-    buffer = filled(tmp_path, 8, 8)
-    for window in (1, 3, 10, 50):
-        assert kept(buffer, window) == list(range(16 - min(window, 10), 16))
-    counts = np.bincount(buffer.sample(20_000, 10, np.random.default_rng(1))["number"] - 6)
-    assert abs(counts - 2000).max() < 200
 
 
 def test_a_resumed_buffer_drops_positions_after_the_checkpoint(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_only_full_searches_are_stored() -> None:
     assert [State.from_record(game, position["state"]) for position in first.positions] == full
 
 
-def test_the_guide_counts_in_full_and_fast_searches_with_a_weight_that_falls_to_0() -> None:
+def test_the_guide_counts_in_all_searches_with_a_weight_that_falls_to_0(monkeypatch: pytest.MonkeyPatch) -> None:
     game = load_game("vadus(size=3)")
     weight = [[0, 0.8], [0.5, 0]]
     settings = {"full_share": 0.5, "guide": "playouts", "guide_playouts": 3, "guide_weight": weight}
@@ -130,9 +130,6 @@ def test_the_guide_counts_in_full_and_fast_searches_with_a_weight_that_falls_to_
             full = self_play.search.num_simulations_done - before[1] == 6 * 8
             num_guided.add((full, self_play.search.num_leaves_guided > before[0]))
         assert num_guided == {(True, guided), (False, guided)}
-
-
-def test_a_game_without_an_evaluation_cannot_have_it_for_its_guide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stoneworks.training.alphazero.config.has_evaluation", lambda game: False)
     tiny("vadus(size=2)", {"guide": "playouts"})
     with pytest.raises(ConfigError, match="guide must be playouts or none"):
@@ -165,7 +162,14 @@ def lengths_of_games(self_play: MixedSelfPlay, num_steps: int) -> Counter[str]:
     return Counter(one.game for one in finished for _ in one.positions)
 
 
-def test_simulations_discount_and_shares_of_games_follow_their_schedules() -> None:
+def test_games_have_their_shares_and_settings_follow_their_schedules() -> None:
+    config = tiny("vadus(size=2)", search={"full_share": 0.5}, self_play={"num_games": 80})
+    config = config.replace(games={"vadus(size=2)": 0.7, "vadus(size=3)": 0.29, "vadus(size=4)": 0.01})
+    network = Values(*map(load_game, config.games))
+    lengths = lengths_of_games(MixedSelfPlay(network, config, np.random.SeedSequence(3)), 400)
+    assert max(network.batch_sizes) == 80
+    assert {33, 16} <= network.batch_sizes, "in proportion to the shares, but not fewer than 16"
+    assert lengths["vadus(size=3)"] / lengths["vadus(size=2)"] == pytest.approx(0.29 / 0.7, rel=0.25)
     search = {"simulations": [[0, 4], [1, 12]], "fast_simulations": [[0, 2], [1, 4]], "discount": [[0, 1], [1, 0.8]]}
     config = tiny("vadus(size=2)", search).replace(
         games={"vadus(size=2)": ((0.0, 1.0), (0.5, 0.0)), "vadus(size=3)": ((0.0, 0.0), (0.5, 1.0))}
@@ -179,16 +183,6 @@ def test_simulations_discount_and_shares_of_games_follow_their_schedules() -> No
     parts = self_play.parts.values()
     assert [(one.simulations, one.fast_simulations) for one in parts] == 2 * [(10, 4)]
     assert [one.search.discount for one in parts] == 2 * [pytest.approx(0.85)]
-
-
-def test_a_game_with_a_small_share_has_fewer_concurrent_games_and_its_share_of_positions() -> None:
-    config = tiny("vadus(size=2)", search={"full_share": 0.5}, self_play={"num_games": 80})
-    config = config.replace(games={"vadus(size=2)": 0.7, "vadus(size=3)": 0.29, "vadus(size=4)": 0.01})
-    network = Values(*map(load_game, config.games))
-    lengths = lengths_of_games(MixedSelfPlay(network, config, np.random.SeedSequence(3)), 400)
-    assert max(network.batch_sizes) == 80
-    assert {33, 16} <= network.batch_sizes, "in proportion to the shares, but not fewer than 16"
-    assert lengths["vadus(size=3)"] / lengths["vadus(size=2)"] == pytest.approx(0.29 / 0.7, rel=0.25)
 
 
 @pytest.mark.parametrize("name", [game for game in small_games() if has_evaluation(load_game(game))])

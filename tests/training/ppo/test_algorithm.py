@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -104,14 +105,11 @@ def test_invalid_games_are_rejected_despite_valid_checksums(ppo_run: Path, tmp_p
             algorithm.load(changed, tensors)
 
 
-@pytest.mark.parametrize("deterministic", [False, True])
-def test_the_agent_plays_as_configured(tmp_path: Path, deterministic: bool) -> None:
-    algorithm = make_algorithm(tmp_path, deterministic_policy=deterministic)
-    assert algorithm.play.deterministic_policy == deterministic
-    assert {pairing.bot.deterministic for pairing in algorithm.pairings()} == {deterministic}  # type: ignore[attr-defined]
-
-
-def test_the_model_trains_on_the_device_of_the_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_agent_trains_and_plays_as_configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for deterministic in (False, True):
+        algorithm = make_algorithm(tmp_path, deterministic_policy=deterministic)
+        assert algorithm.play.deterministic_policy == deterministic
+        assert {pairing.bot.deterministic for pairing in algorithm.pairings()} == {deterministic}  # type: ignore[attr-defined]
     asked: list[str] = []
     found = torch.device("cpu", 0)
     monkeypatch.setattr("stoneworks.training.ppo.algorithm.find_device", lambda name: asked.append(name) or found)
@@ -138,7 +136,7 @@ def begin(pool: OpponentPool, env: VectorEnv, update: int) -> None:
     pool.begin_update(update, np.random.SeedSequence(update), env)
 
 
-def test_past_versions_are_spread_over_the_time_so_far() -> None:
+def test_past_versions_are_spread_over_the_time_so_far_and_opponents_follow_the_shares(ppo_run: Path) -> None:
     pool, network, env = make_pool(past=1, past_selves=4, updates_between_past_selves=2)
     kept = {}
     for update in range(40):
@@ -153,29 +151,25 @@ def test_past_versions_are_spread_over_the_time_so_far() -> None:
     for name, tensor in pool.state().items():
         if name.endswith("value.bias"):
             assert f"past-{int(tensor)}/" in name, "a past self has the weights of its time"
-
-
-def test_opponents_follow_the_shares(ppo_run: Path) -> None:
     pool, _, env = make_pool(latest=0, past=3, random=1, greedy=0, past_selves_at_once=2, updates_between_past_selves=1)
     for update in range(5):
         begin(pool, env, update)
     env.reset(seed=1)
     names = env.opponent_names
     assert {kind_of_opponent(name) for name in names} == {"past", "random"}
-    assert len({name for name in names if name != "random"}) == 2
+    assert len(set(names)) == 3
     assert 5 < names.count("random") < 28
 
-    folder = str(ppo_run / "checkpoint")
-    bots = {"mcts:2": 2.0, folder: 1.0}
+    bots = {"mcts:2": 2.0, str(ppo_run / "checkpoint"): 1.0}
     pool, _, env = make_pool(**{**NO_OPPONENTS, "latest": 1}, bots=bots)
     begin(pool, env, 0)
     env.reset(seed=1)
-    names = env.opponent_names
-    assert set(names) == {"latest", *bots}
-    assert names.count("mcts:2") > names.count(folder)
+    counts = Counter(env.opponent_names)
+    assert counts.keys() == {"latest", *bots}
+    assert counts["mcts:2"] > counts[str(ppo_run / "checkpoint")]
 
 
-def test_the_latest_version_uses_the_current_weights_and_past_ones_do_not() -> None:
+def test_the_latest_version_uses_the_current_weights_and_past_ones_stay_while_they_play() -> None:
     pool, network, env = make_pool(latest=1, past=1, random=0, greedy=0)
     begin(pool, env, 0)
     past = {name: tensor.clone() for name, tensor in pool.state().items()}
@@ -195,9 +189,6 @@ def test_the_latest_version_uses_the_current_weights_and_past_ones_do_not() -> N
                 lengths[kind_of_opponent(name)].append(bool(env.observations()[row, 4, 0, 0]))
     # The latest self now passes whenever it may.
     assert np.mean(lengths["latest"]) > 2 * np.mean(lengths["past"])
-
-
-def test_a_past_version_that_is_still_playing_is_not_dropped() -> None:
     kept = {"past_selves": 2, "updates_between_past_selves": 1, "past_selves_at_once": 2}
     pool, _, env = make_pool(**{**NO_OPPONENTS, "past": 1}, **kept)
     for update in range(2):

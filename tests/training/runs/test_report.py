@@ -101,13 +101,24 @@ def test_a_run_of_ppo_has_a_report_too(ppo_run: Path) -> None:
     assert pictures >= {"scores.png", "losses.png", "speed.png", "game-2.png", "policy-1.png"}
 
 
-def test_a_run_of_an_unknown_algorithm_is_rejected(alphazero_run: Path, tmp_path: Path) -> None:
+def test_a_damaged_run_is_neither_reported_nor_shipped_nor_trained(alphazero_run: Path, tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"checkpoint\.json is missing"):
         write_report(tmp_path / "nothing")
+    config = parse_config(saved(alphazero_run)["config"], "test")
     for name in ("guessing", ["alphazero"]):
         change_checkpoint(alphazero_run, lambda description, name=name: description["training"].update(algorithm=name))
         with pytest.raises(CheckpointError, match=f"algorithm must be one of .* got {re.escape(repr(name))}"):
             write_report(alphazero_run)
+    change_checkpoint(alphazero_run, lambda description: description["training"].update(algorithm="alphazero"))
+    change_checkpoint(alphazero_run, lambda description: description["training"].pop("positions"))
+    for use in (
+        lambda: write_report(alphazero_run),
+        lambda: ship(alphazero_run, "vadus", into=tmp_path / "shipped"),
+        lambda: train_run(config, alphazero_run, resume=True),
+    ):
+        with pytest.raises(CheckpointError, match="checkpoint: training"):
+            use()
+    assert not (tmp_path / "shipped").exists()
 
 
 def test_durations_are_said_in_words() -> None:
@@ -138,19 +149,6 @@ def test_training_information_of_another_shape_is_refused(finished_run: Path, ch
     change(training)
     with pytest.raises(CheckpointError, match="there: training"):
         check_training(training, "positions", "there")
-
-
-def test_a_damaged_run_is_neither_reported_nor_shipped_nor_trained(alphazero_run: Path, tmp_path: Path) -> None:
-    config = parse_config(saved(alphazero_run)["config"], "test")
-    change_checkpoint(alphazero_run, lambda description: description["training"].pop("positions"))
-    for use in (
-        lambda: write_report(alphazero_run),
-        lambda: ship(alphazero_run, "vadus", into=tmp_path / "shipped"),
-        lambda: train_run(config, alphazero_run, resume=True),
-    ):
-        with pytest.raises(CheckpointError, match="checkpoint: training"):
-            use()
-    assert not (tmp_path / "shipped").exists()
 
 
 @pytest.mark.parametrize(

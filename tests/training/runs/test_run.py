@@ -141,12 +141,9 @@ def test_a_run_that_was_stopped_and_resumed_ends_as_one_that_was_not(tmp_path: P
 
 def test_a_stop_during_matches_leaves_the_rest_to_the_next_session(tmp_path: Path) -> None:
     settings = config(steps=2, matches=Matches(steps=1))
-    finished, sessions = False, 0
-    while not finished:
-        finished = stopped(settings, tmp_path / "parts", messages=1)[0].finished
-        sessions += 1
-        assert len(saved(tmp_path / "parts")["match_results"]) == sessions
-    assert sessions == 4
+    for session in range(1, 5):
+        assert stopped(settings, tmp_path / "parts", messages=1)[0].finished == (session == 4)
+        assert len(saved(tmp_path / "parts")["match_results"]) == session
     train_run(settings, tmp_path / "whole")
     assert_equal_runs(tmp_path / "whole", tmp_path / "parts")
 
@@ -215,24 +212,19 @@ def folder(finished_once: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(finished_once, tmp_path / "finished"))
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
+def test_a_run_that_cannot_be_continued_is_refused(folder: Path) -> None:
+    before = (folder / "checkpoint" / "checkpoint.json").read_bytes()
+    changes: list[tuple[dict[str, Any], str]] = [
         ({"seed": 5}, "seed is 5; the run began with 0; only steps, checkpoint_seconds, threads, matches may change"),
         ({"network": {"channels": 2}}, "network is .*'channels': 2"),
         ({"game": "vadus(size=3)"}, r"game is 'vadus.size=3.'; .* began with 'vadus.size=2.'"),
-    ],
-)
-def test_a_run_is_not_resumed_with_another_configuration(folder: Path, changes: dict[str, Any], message: str) -> None:
-    before = (folder / "checkpoint" / "checkpoint.json").read_bytes()
-    with pytest.raises(ConfigError, match=message):
-        train_run(config(steps=9, **changes), folder, resume=True)
+    ]
+    for changed, message in changes:
+        with pytest.raises(ConfigError, match=message):
+            train_run(config(steps=9, **changed), folder, resume=True)
     with pytest.raises(CheckpointError, match="already exists"):
-        train_run(config(**changes), folder)
+        train_run(config(), folder)
     assert (folder / "checkpoint" / "checkpoint.json").read_bytes() == before
-
-
-def test_a_checkpoint_that_cannot_be_continued_is_refused(folder: Path) -> None:
     change_checkpoint(folder, lambda description: description["training"].pop("own"))
     with pytest.raises(CheckpointError, match=r"checkpoint cannot be continued: KeyError\('own'\)"):
         train_run(config(steps=9), folder, resume=True)
@@ -253,9 +245,7 @@ def test_a_run_that_cannot_begin_writes_nothing(tmp_path: Path) -> None:
         with pytest.raises(error, match=message):
             train_run(refused, tmp_path / "new" / "run")
         assert not (tmp_path / "new").exists()
-
-
-def test_a_run_needs_an_empty_folder_or_its_own(tmp_path: Path) -> None:
+    # It needs an empty folder, or its own.
     for name in ("own", ".draft.tmp", "notes.txt"):
         (tmp_path / name).touch()
     for resume in (False, True):
@@ -266,31 +256,23 @@ def test_a_run_needs_an_empty_folder_or_its_own(tmp_path: Path) -> None:
     assert train_run(config(), tmp_path).finished
 
 
-def test_a_run_starts_from_the_weights_of_a_checkpoint_of_another_size(folder: Path, tmp_path: Path) -> None:
-    stop = threading.Event()
+def test_a_run_starts_from_the_weights_of_a_checkpoint_and_names_earlier_runs(folder: Path, tmp_path: Path) -> None:
+    stop, second = threading.Event(), tmp_path / "second"
     stop.set()
     larger = config(game="vadus(size=3)", init_from=str(folder / "checkpoint"))
-    run = tmp_path / "larger"
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(counting.Counting, "total", 0, raising=False)
-        train_run(larger, run, stop=stop)
-    start = weights(run)
+        train_run(larger, second, stop=stop)
+    start, first = weights(second), saved(folder)
     assert_equal_tensors(weights(folder), start)
     shutil.rmtree(folder)
-    assert train_run(larger, run, resume=True).finished
-    assert any(not torch.equal(tensor, start[name]) for name, tensor in weights(run).items())
-
-
-def test_a_checkpoint_names_the_runs_that_led_to_its_weights(folder: Path, tmp_path: Path) -> None:
-    second = config(init_from=str(folder / "checkpoint"))
-    train_run(second, tmp_path / "second")
-    train_run(second.replace(steps=8), tmp_path / "second", resume=True)
-    train_run(config(init_from=str(tmp_path / "second" / "checkpoint")), tmp_path / "third")
-    assert saved(folder)["earlier_runs"] == []
-    runs = saved(tmp_path / "third")["earlier_runs"]
-    kinds = [(run["algorithm"], run["amount"], run["unit"]) for run in runs]
-    assert kinds == [("counting", 6, "steps"), ("counting", 8, "steps")]
-    assert [run["seconds"] for run in runs] == [saved(path)["seconds"] for path in (folder, tmp_path / "second")]
+    assert train_run(larger.replace(steps=8), second, resume=True).finished
+    assert any(not torch.equal(tensor, start[name]) for name, tensor in weights(second).items())
+    train_run(config(init_from=str(second / "checkpoint")), tmp_path / "third")
+    assert first["earlier_runs"] == []
+    keys, earlier = ("algorithm", "amount", "unit", "seconds"), saved(tmp_path / "third")["earlier_runs"]
+    runs = [tuple(run[key] for key in keys) for run in earlier]
+    assert runs == [("counting", 6, "steps", first["seconds"]), ("counting", 8, "steps", saved(second)["seconds"])]
 
 
 def test_train_shows_the_progress_and_writes_the_report(tmp_path: Path) -> None:

@@ -1,0 +1,44 @@
+"""A network that learns the solver's answers: what it learns is exact, and not what it is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from benchmarks import solved_network
+from stoneworks.envs.rules import load_game
+from stoneworks.evaluation.accuracy.sample import load_sample
+from stoneworks.models import Solver
+
+
+def test_tested_positions_and_their_images_are_not_learned() -> None:
+    game = load_game("laido(size=2)")
+    positions = load_sample(game).positions
+    tested = positions[0]
+    for symmetry in game.symmetries:
+        actions = [game.action_to_string(symmetry.actions[game.string_to_action(text)]) for text in tested.actions]
+        image = tested.model_copy(update={"actions": tuple(actions)})
+        assert solved_network.without_images(game, (image,), (tested,)) == []
+    others = [position for position in positions if position.result != tested.result]  # so they are no images of it
+    assert others
+    assert solved_network.without_images(game, (tested, *others), (tested,)) == others
+
+
+def test_what_is_learned_is_exact() -> None:
+    game = load_game("taugo(size=3)")
+    solved = list(load_sample(game).positions[:10])
+    for position, learned in zip(solved, solved_network.training_positions(game, solved), strict=True):
+        solution = Solver(game, memory_mib=1).solve(solved_network.state_of(game, position))
+        assert learned["result"] == solution.result
+        assert sorted(learned["actions"][learned["probabilities"] > 0]) == sorted(solution.actions)
+        assert np.isclose(learned["probabilities"].sum(), 1)
+
+
+def test_the_command_prints_both_accuracies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    solved_network.main("laido(size=2)", "laido", tmp_path / "network", positions=20, epochs=1, seed=1)
+    players = [line.split(": keeps")[0] for line in capsys.readouterr().out.splitlines()[-4:]]
+    assert players == [f"{tmp_path}/network", f"{tmp_path}/network@64", "laido", "laido@64"]
