@@ -62,14 +62,14 @@ def ladder_hash(ladder: Ladder) -> str:
 
 #: The tasks: each game on its small board, and two official boards.
 TASKS = {
-    "vadus-5": Task("vadus(size=5)", "368c5a23c8ffe0cb58481dfaad01de3bc7cb3876240282bac17264495de8619b"),
+    "vadus-5": Task("vadus(size=5)", "82c9201c686fca7534f48b4ef2f571239543be40676bdd0d4d033b0d541ade43"),
     "laido-5": Task("laido(size=5)", "6896b883928e819e0504791a6f48ac755972f3dce1964cef225fb658ba966292"),
     "taugo-8": Task("taugo(size=8)", "1028784bc4e99f9ddaa92d0cb58e540392ac750f3f1220736bcbb8bb0ae0dde2"),
     "taigo-5": Task("taigo(radius=5)", "66c0bd775a65eaaf5f4e33a1387c53b471fe66119010295a7c19626428b2335c"),
     "trugo-18": Task(
         "trugo(max_turns=100,radius=5,tiles=18)", "1c9c0b596505490cff16a09a6a5928c6b1c2bd351415d4d2e60046e9093855fe"
     ),
-    "vadus-9": Task("vadus(size=9)", "e5644268876369bf141658553538f575586c727c3bd152c132d6ccf8588315da"),
+    "vadus-9": Task("vadus(size=9)", "b2c2c3d4f897218ce41dd27124967880e4d6dd3cd4566a4c031a59228c1d4a31"),
     "taigo-12": Task("taigo(radius=12)", "81ef61cd47123de3587d8ff0417403cc6a584acc0d352f4aa1f4086e375a2024"),
 }
 
