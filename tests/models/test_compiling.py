@@ -22,7 +22,6 @@ def test_kernels_are_compiled_once_and_then_loaded(parts, tmp_path, monkeypatch)
         assert any(kernel in name for name in kernels) == (part in parts)
     again = compile_games([game], num_processes=1)
     assert sorted(path.name for path in (tmp_path / "kernels").iterdir()) == kernels
-    assert sum(result.seconds for result in again) < sum(result.seconds for result in results)
     with pytest.raises(ValueError, match="num_processes must be"):
         compile_games([game], num_processes=0)
 
