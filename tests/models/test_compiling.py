@@ -20,7 +20,7 @@ def test_kernels_are_compiled_once_and_then_loaded(parts, tmp_path, monkeypatch)
     kernels = sorted(path.name for path in (tmp_path / "kernels").iterdir())
     for part, kernel in (("states", "apply_action"), ("playouts", "play_out"), ("greedy", "search_turns")):
         assert any(kernel in name for name in kernels) == (part in parts)
-    again = compile_games([game], num_processes=1)
+    compile_games([game], num_processes=1)
     assert sorted(path.name for path in (tmp_path / "kernels").iterdir()) == kernels
     with pytest.raises(ValueError, match="num_processes must be"):
         compile_games([game], num_processes=0)

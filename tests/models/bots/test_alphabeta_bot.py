@@ -176,13 +176,16 @@ def test_a_stored_bound_decides_outside_of_the_window(bound: int, alpha: float, 
     assert WIN_VALUE - ACTIONS_PER_TURN * MAX_DEPTH == PROVEN
 
 
-def test_a_search_finds_the_table_empty_a_proven_result_ends_it_and_infinite_ratings_come_on_top() -> None:
+def test_a_search_finds_the_transposition_table_empty() -> None:
     game = load_game("trugo(radius=4,tiles=18)")
     states = uniform_game(game, np.random.default_rng(0))[:9]
     bot = AlphaBetaBot(game, 0, turns=2)
     used = [bot.action_values(state).tolist() for state in states]
     fresh = [AlphaBetaBot(game, 0, turns=2).action_values(state).tolist() for state in states]
     assert used == fresh
+
+
+def test_a_proven_result_ends_the_search() -> None:
     game = load_game("vadus(size=3)")
     shallow, deep = (AlphaBetaBot(game, 0, turns=depth) for depth in (1, 6))
     positions = random_positions(game, np.random.default_rng(0))
@@ -191,6 +194,9 @@ def test_a_search_finds_the_table_empty_a_proven_result_ends_it_and_infinite_rat
     batch = Batch(load_game("vadus(size=2)"), 3)
     actions = AlphaBetaBot(batch.game, 0, seconds=1000.0).step_batch(batch, np.arange(3))
     assert batch.action_masks[np.arange(3), actions].all()
+
+
+def test_actions_rated_infinite_come_on_top_of_the_candidates() -> None:
     state = played("vadus(size=3)", "c3")
     values = AlphaBetaBot(state.get_game(), 0, turns=1, num_candidates=1).action_values(state)
     assert values[state.string_to_action("pass")] > -np.inf
