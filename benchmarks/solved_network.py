@@ -18,7 +18,7 @@ import typer
 
 from stoneworks.cli.console import progress_bar
 from stoneworks.cli.main import run
-from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.envs.rules import Game, load_game
 from stoneworks.evaluation.accuracy.measure import measure_accuracy
 from stoneworks.evaluation.accuracy.sample import SolvedPosition, load_sample, make_sample
 from stoneworks.models.architecture import Architecture
@@ -34,24 +34,19 @@ from stoneworks.training.alphazero.positions import BatchMaker, make_positions
 app = typer.Typer(add_completion=False)
 
 
-def state_of(game: Game, position: SolvedPosition) -> State:
-    """Return the position as a state."""
-    return game.deserialize_state("\n".join(position.actions))
-
-
-def image_key(inputs: NetworkInputs, state: State) -> bytes:
-    """Return a key that is the same for all images of a position under the symmetries of its game."""
-    planes = inputs.of_state(state).reshape(-1)
-    return min(image.tobytes() for image in planes[np.argsort(inputs.symmetry_images, axis=1)])
-
-
 def without_images(
     game: Game, positions: tuple[SolvedPosition, ...], tested: tuple[SolvedPosition, ...]
 ) -> list[SolvedPosition]:
     """Return the positions that are not images of those that are ``tested``."""
     inputs = NetworkInputs(game, features=False)
-    keys = {image_key(inputs, state_of(game, position)) for position in tested}
-    return [position for position in positions if image_key(inputs, state_of(game, position)) not in keys]
+    origins = np.argsort(inputs.symmetry_images, axis=1)
+
+    def key(position: SolvedPosition) -> bytes:
+        planes = inputs.of_state(position.state(game)).reshape(-1)
+        return min(image.tobytes() for image in planes[origins])  # the same for all images
+
+    keys = set(map(key, tested))
+    return [position for position in positions if key(position) not in keys]
 
 
 def training_positions(game: Game, solved: list[SolvedPosition]) -> npt.NDArray[np.void]:
@@ -60,7 +55,7 @@ def training_positions(game: Game, solved: list[SolvedPosition]) -> npt.NDArray[
     for policy, position in zip(policies, solved, strict=True):
         policy[[game.string_to_action(text) for text in position.keeping]] = 1 / len(position.keeping)
     results = np.array([position.result for position in solved], np.float32)
-    records = np.array([state_of(game, position).record for position in solved])
+    records = np.array([position.state(game).record for position in solved])
     positions = make_positions(game, records, policies, results)
     positions["result"] = results
     return positions

@@ -54,7 +54,7 @@ def measure_accuracy(bot: Bot, game: Game, sample: Sample) -> Accuracy:
     """Return the accuracy of ``bot`` on the positions of a sample of ``game``."""
     kept, values = [], []
     for position in sample.positions:
-        state = game.deserialize_state("\n".join(position.actions))
+        state = position.state(game)
         bot.restart()
         analysis = bot.analyze(state)
         kept.append(game.action_to_string(analysis.action) in position.keeping)

@@ -34,6 +34,10 @@ class SolvedPosition(Document):
     result: Annotated[int, Field(ge=-1, le=1)]
     keeping: Tuple[str]
 
+    def state(self, game: Game) -> State:
+        """Return the state after its actions, in the game of its sample."""
+        return game.deserialize_state("\n".join(self.actions))
+
 
 class Sample(Document):
     """Solved positions of a game.

@@ -32,7 +32,7 @@ def test_what_is_learned_is_exact() -> None:
     game = load_game("taugo(size=3)")
     solved = list(load_sample(game).positions[:10])
     for position, learned in zip(solved, solved_network.training_positions(game, solved), strict=True):
-        solution = Solver(game, memory_mib=1).solve(solved_network.state_of(game, position))
+        solution = Solver(game, memory_mib=1).solve(position.state(game))
         assert learned["result"] == solution.result
         assert sorted(learned["actions"][learned["probabilities"] > 0]) == sorted(solution.actions)
         assert np.isclose(learned["probabilities"].sum(), 1)

@@ -25,7 +25,7 @@ def test_samples_hold_different_positions_with_mistakes_and_are_stored(sample: S
     solver = Solver(GAME, memory_mib=1)
     assert len(sample.positions) == len({position.actions for position in sample.positions}) == 12
     for position in sample.positions:
-        state = GAME.deserialize_state("\n".join(position.actions))
+        state = position.state(GAME)
         for action in state.legal_actions():
             after = solver.value(state.child(action)) * (1 - 2 * state.current_player())
             assert (after == position.result) == (GAME.action_to_string(action) in position.keeping)
@@ -67,6 +67,6 @@ def test_stored_samples_have_the_results_that_the_solver_finds(name: str) -> Non
     solved = load_game(name)
     solver = Solver(solved, memory_mib=1)
     for position in load_sample(solved).positions:
-        solution = solver.solve(solved.deserialize_state("\n".join(position.actions)))
+        solution = solver.solve(position.state(solved))
         assert solution.result == position.result
         assert tuple(map(solved.action_to_string, solution.actions)) == position.keeping
