@@ -258,7 +258,7 @@ def test_a_slow_bot_neither_blocks_others_nor_outlives_its_request(start_server:
 
 def test_a_bot_that_exceeds_its_time_limit_is_stopped(start_server: Any) -> None:
     with start_server("--thinking-seconds", "1").client() as client:
-        late = client.post("/api/analyze", json={"game": "vadus(size=9)", "actions": [], "bot": "mcts:100000"})
+        late = client.post("/api/analyze", json={"game": "vadus(size=9)", "actions": [], "bot": "alphabeta:4"})
         assert "1 seconds" in refused(late, 504)
 
 
