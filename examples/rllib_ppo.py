@@ -25,20 +25,11 @@ def make_env(game: str) -> object:
     return make_aec_env({"game": game})
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Train a policy, save it, and evaluate it against the bot ``random``."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--game", default="vadus(size=4)")
-    parser.add_argument("--frames", type=int, default=160_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", default="policy.safetensors")
-    options = parser.parse_args(arguments)
-
-    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
-    register_environments()
-    config = (
+def make_config(game: str, seed: int) -> PPOConfig:
+    """Return the settings: one network plays both agents, and games and updates run in this process."""
+    return (
         PPOConfig()
-        .environment("stoneworks_aec", env_config={"game": options.game}, disable_env_checking=True)
+        .environment("stoneworks_aec", env_config={"game": game}, disable_env_checking=True)
         .env_runners(num_env_runners=0, num_envs_per_env_runner=8, rollout_fragment_length="auto")
         .multi_agent(policies={"learner"}, policy_mapping_fn=lambda agent, episode, **kwargs: "learner")
         .rl_module(
@@ -55,9 +46,22 @@ def main(arguments: list[str] | None = None) -> None:
             minibatch_size=512,
             num_epochs=3,
         )
-        .debugging(seed=options.seed, log_level="ERROR")
+        .debugging(seed=seed, log_level="ERROR")
     )
-    algorithm = config.build_algo()
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Train a policy, save it, and evaluate it against the bot ``random``."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--game", default="vadus(size=4)")
+    parser.add_argument("--frames", type=int, default=160_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--output", default="policy.safetensors")
+    options = parser.parse_args(arguments)
+
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+    register_environments()
+    algorithm = make_config(options.game, options.seed).build_algo()
     frames = 0
     while frames < options.frames:
         runners = algorithm.train()["env_runners"]

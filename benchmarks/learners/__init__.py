@@ -25,6 +25,7 @@ LEARNERS = {
     "maskable-ppo": ("sb3", "Usual"),
     "maskable-ppo-vector": ("sb3", "Vector"),
     "openspiel-dqn": ("openspiel", "OpenSpielDQN"),
+    "rllib-ppo": ("rllib", "RLlibPPO"),
 }
 
 

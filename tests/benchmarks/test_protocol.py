@@ -80,9 +80,9 @@ def begin(algorithm: str, task: str, output: Path, seed: int = 0) -> run.Benchma
 
 @pytest.mark.parametrize("algorithm", [*LEARNERS, "mine"])
 def test_a_run_rates_each_point(algorithm: str, mine: str, tiny: str, small: None, tmp_path: Path) -> None:
-    if algorithm.startswith("openspiel"):
-        pytest.importorskip("pyspiel")
-        pytest.importorskip("tree")  # OpenSpiel's DQN needs dm-tree
+    # OpenSpiel's DQN needs dm-tree.
+    for library in {"openspiel-dqn": ("pyspiel", "tree"), "rllib-ppo": ("ray.rllib",)}.get(algorithm, ()):
+        pytest.importorskip(library)
     one = begin(mine if algorithm == "mine" else algorithm, tiny, tmp_path)
     one.train(tmp_path / "work")
     result = Result.from_file(one.path)
