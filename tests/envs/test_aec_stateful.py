@@ -42,13 +42,8 @@ class Environment(RuleBasedStateMachine):
     @initialize()
     def not_yet_reset(self) -> None:
         env = self.env
-        for call in (
-            lambda: env.step(0),
-            lambda: env.observe(AGENTS[0]),
-            env.state,
-            env.render,
-            lambda: env.game_state,
-        ):
+        observe = partial(env.observe, AGENTS[0])
+        for call in (partial(env.step, 0), observe, env.state, env.render, lambda: env.game_state):
             with pytest.raises(ResetNeeded, match="reset"):
                 call()
         self.reset(None)

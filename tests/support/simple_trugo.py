@@ -49,43 +49,37 @@ def find_groups(board: Record, state: Record, group_of: Int32s, groups: Int32s) 
     counted_for = np.full(group_of.size, NO_GROUP, np.int32)
     waiting = np.empty(2 * board.num_tiles + 2, np.int32)
     num_groups = 0
-    for word_index in range(board.num_words):
-        word = state.tiles[word_index]
-        while word:
-            hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
-            word = hex_sets.without_lowest(word)
-            for kind in range(2):
-                start = 2 * hex_ + kind
-                code = corner_code(state, start)
-                if code < SINGLE or group_of[start] != NO_GROUP:
-                    continue
-                color = code & 1
-                row = NUM_COLUMNS * num_groups
-                groups[row + COLOR] = color
-                groups[row + PIECES] = 0
-                groups[row + NUM_OPEN] = 0
-                groups[row + LAST_OPEN] = -1
-                group_of[start] = num_groups
-                waiting[0] = start
-                num_waiting = 1
-                while num_waiting > 0:
-                    num_waiting -= 1
-                    member = waiting[num_waiting]
-                    code = corner_code(state, member)
-                    groups[row + PIECES] += 2 if code >= DOUBLE and (code >> 1 & 1) == color else 1
-                    for index in range(3):
-                        beside = corner_along_edge(board, member, index)
-                        code = corner_code(state, beside)
-                        if code <= EMPTY_JUNCTION:
-                            if counted_for[beside] != num_groups:
-                                counted_for[beside] = num_groups
-                                groups[row + NUM_OPEN] += 1
-                                groups[row + LAST_OPEN] = beside
-                        elif (code & 1) == color and group_of[beside] == NO_GROUP:
-                            group_of[beside] = num_groups
-                            waiting[num_waiting] = beside
-                            num_waiting += 1
-                num_groups += 1
+    for start in range(group_of.size):
+        code = corner_code(state, start)
+        if not hex_sets.contains(state.tiles, start // 2) or code < SINGLE or group_of[start] != NO_GROUP:
+            continue
+        color = code & 1
+        row = NUM_COLUMNS * num_groups
+        groups[row + COLOR] = color
+        groups[row + PIECES] = 0
+        groups[row + NUM_OPEN] = 0
+        groups[row + LAST_OPEN] = -1
+        group_of[start] = num_groups
+        waiting[0] = start
+        num_waiting = 1
+        while num_waiting > 0:
+            num_waiting -= 1
+            member = waiting[num_waiting]
+            code = corner_code(state, member)
+            groups[row + PIECES] += 2 if code >= DOUBLE and (code >> 1 & 1) == color else 1
+            for index in range(3):
+                beside = corner_along_edge(board, member, index)
+                code = corner_code(state, beside)
+                if code <= EMPTY_JUNCTION:
+                    if counted_for[beside] != num_groups:
+                        counted_for[beside] = num_groups
+                        groups[row + NUM_OPEN] += 1
+                        groups[row + LAST_OPEN] = beside
+                elif (code & 1) == color and group_of[beside] == NO_GROUP:
+                    group_of[beside] = num_groups
+                    waiting[num_waiting] = beside
+                    num_waiting += 1
+        num_groups += 1
     return num_groups
 
 
@@ -106,15 +100,10 @@ def worth_of(board: Record, state: Record, color: int, num_groups: int, group_of
     worth = float(state.num_pieces[color])
     if state.pool > 0:
         worth += IN_RESERVE * min(state.reserve[color], state.pool)
-    for word_index in range(board.num_words):
-        word = state.tiles[word_index]
-        while word:
-            hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
-            word = hex_sets.without_lowest(word)
-            for kind in range(2):
-                code = corner_code(state, 2 * hex_ + kind)
-                if code >= DOUBLE and (code >> 1 & 1) == color:
-                    worth -= 1 - (PINNED_BY_FRIEND if (code & 1) == color else PINNED_BY_ENEMY)
+    for corner in range(group_of.size):
+        code = corner_code(state, corner)
+        if hex_sets.contains(state.tiles, corner // 2) and code >= DOUBLE and (code >> 1 & 1) == color:
+            worth -= 1 - (PINNED_BY_FRIEND if (code & 1) == color else PINNED_BY_ENEMY)
     opponent = 1 - color
     greatest = 0.0
     total = 0.0
@@ -129,15 +118,11 @@ def worth_of(board: Record, state: Record, color: int, num_groups: int, group_of
             greatest = max(greatest, float(groups[row + PIECES]))
             most_lost = max(most_lost, groups[row + PIECES])
     if state.pool == 0:
-        for word_index in range(board.num_words):
-            word = state.targets[word_index]
-            while word:
-                hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
-                word = hex_sets.without_lowest(word)
-                lost = pieces_on_tile(board, state, hex_, color)
-                if lost > 0:
-                    most_lost = max(most_lost, lost)
-                    greatest = max(greatest, float(lost - pieces_on_tile(board, state, hex_, opponent)))
+        for hex_ in range(state.contents.size):
+            lost = pieces_on_tile(board, state, hex_, color) if hex_sets.contains(state.targets, hex_) else 0
+            if lost > 0:
+                most_lost = max(most_lost, lost)
+                greatest = max(greatest, float(lost - pieces_on_tile(board, state, hex_, opponent)))
         total = max(total, greatest)
     if state.current_player != opponent:
         return worth - DANGER_TO_WHO_ACTS * total
@@ -171,11 +156,8 @@ def evaluate(board: Record, state: Record, player: int) -> float:
     advantage -= worth_of(board, state, 1 - player, num_groups, group_of, groups)
     if state.pool == 0:
         num_tiles = 0
-        for word_index in range(board.num_words):
-            word = state.tiles[word_index]
-            while word:
-                num_tiles += 1
-                word = hex_sets.without_lowest(word)
+        for hex_ in range(state.contents.size):
+            num_tiles += hex_sets.contains(state.tiles, hex_)
         advantage *= 1 + URGENCY * (1 - num_tiles / board.num_tiles)
     if state.picked != NOTHING_PICKED:
         promise = rate_pick(board, state, state.picked, group_of, groups)

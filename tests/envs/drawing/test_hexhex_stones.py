@@ -46,12 +46,8 @@ def test_there_is_a_circle_for_each_stone_at_its_place_and_pixels_have_its_color
     for color in (0, 1):
         cells = [state.game.grid.cell_names[cell] for cell in np.flatnonzero(stones == color + 1)]
         assert set(centers(drawing, f"stones color-{color}")) == {place(state, cell) for cell in cells}
-    drawing = draw(state)
-    names = state.game.grid.cell_names
-    for code, cell in zip(state.record["stones"], names, strict=False):
-        if code in (1, 2):
-            color = pixel(drawing, *place(state, cell))
-            assert max(color) < 80 if code == 1 else min(color) > 225
+        for red_green_blue in (pixel(drawing, *place(state, cell)) for cell in cells):
+            assert min(red_green_blue) > 225 if color else max(red_green_blue) < 80
     x, y = place(state, "b5")
     assert pixel(drawing, x + 8, y + 4.2) == rgb(theme.BOARD)
 
