@@ -134,7 +134,9 @@ class AlphaZeroScratch(Ours):
             "processes": 0,
             "device": "cpu",
             "precision": "float32",
-            "search": {"guide": "none", **self.search()},
+            # Without these two, whoever is behind in Vadus passes, and loses to random play.
+            "search": {"guide": "none", "discount": 0.995, **self.search()},
+            "self_play": {"random_action_share": 0.005},
             "matches": {"positions": WITHOUT_END, "opponents": [], "search_opponents": []},
         }
 
