@@ -170,6 +170,6 @@ checkpoint-tables: setup  ## the table of the shipped checkpoints in the README
 results: setup images checkpoint-tables  ## pictures and tables that are made from files in the repository
 	$(PYTHON) -m pytest --quiet tests/test_docs.py
 
-clean:  ## remove the virtual environment, caches and compiled kernels
+clean:  ## remove the virtual environment and the caches in this folder
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

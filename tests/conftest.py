@@ -53,14 +53,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist, which some environments lack
 def pytest_xdist_setupnodes() -> None:
-    """Compile the kernels of small boards once, if none are cached, before workers start that would all do so."""
+    """Compile the kernels of small boards once, if those of the first are not cached, before workers would all do so."""
     from stoneworks.envs.rules import load_game
-    from stoneworks.envs.rules.kernels.kernel_cache import cache_folder
-    from stoneworks.models.compiling import compile_games
+    from stoneworks.models.compiling import compile_games, compile_part
 
-    folder = cache_folder()
-    if folder is not None and not any(folder.iterdir()):
-        compile_games([load_game(name) for name in small_games()])
+    games = [load_game(name) for name in small_games()]
+    if compile_part(games[0], "states").seconds > 1:
+        compile_games(games)
 
 
 @pytest.fixture(scope="session")

@@ -107,42 +107,39 @@ class KernelCache:
 
 
 def cache_folder() -> Path | None:
-    """Return the folder of the cache, or None (logged) if no folder is writable. Create it if necessary.
+    """Return the folder of the cache, or None (logged) if it is not writable. Create it if necessary.
 
-    The folder is ``kernels`` in this package's ``__pycache__`` if that is writable, else in the user's cache folder. The
-    environment variable ``STONEWORKS_CACHE_DIR`` overrides it.
+    It is the folder ``kernels`` in ``STONEWORKS_CACHE_DIR``, an environment variable, or else in the user's cache folder, so that
+    clones and virtual environments share what is equal in them.
     """
     return _cache_folder(os.environ.get("STONEWORKS_CACHE_DIR"))
 
 
 @cache
 def _cache_folder(given: str | None) -> Path | None:
-    places = [Path(given)] if given else [Path(__file__).parent / "__pycache__", *_user_cache()]
-    for place in places:
-        folder = place / "kernels"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
-        except OSError:
-            continue
-        _remove_stale_files(folder)
-        return folder
-    tried = ", ".join(map(str, places))
-    logger.warning(
-        "no folder for compiled kernels is writable (tried %s); every process compiles them again. "
-        "Set STONEWORKS_CACHE_DIR to a writable folder.",
-        tried,
-    )
-    return None
-
-
-def _user_cache() -> list[Path]:
-    """Return the user's cache folder for stoneworks, if there is one."""
     try:
-        return [Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stoneworks"]
-    except RuntimeError:  # HOME is not set, and the user id has no entry in the user database, as in some containers
-        return []
+        folder = (Path(given) if given else _user_cache()) / "kernels"
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except (OSError, RuntimeError) as error:
+        logger.warning(
+            "no folder for compiled kernels is writable (%s); every process compiles them again. "
+            "Set STONEWORKS_CACHE_DIR to a writable folder.",
+            error,
+        )
+        return None
+    _remove_stale_files(folder)
+    return folder
+
+
+def _user_cache() -> Path:
+    """Return the user's cache folder for stoneworks.
+
+    Raises:
+        RuntimeError: HOME is not set, and the user id has no entry in the user database, as in some containers.
+    """
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stoneworks"
 
 
 def _mark_as_used(file: Path) -> None:

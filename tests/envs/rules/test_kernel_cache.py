@@ -110,10 +110,7 @@ def test_without_a_writable_folder_kernels_are_compiled_in_memory_with_a_warning
 ) -> None:
     for name, value in make(tmp_path).items():
         monkeypatch.setenv(name, value)
-    # As for a user without an entry in the user database who may not write to the installed package.
-    monkeypatch.setattr(Path, "home", classmethod(raise_runtime_error))
-    monkeypatch.setattr(kernel_cache, "__file__", str(tmp_path / "file" / "kernel_cache.py"))
-    (tmp_path / "file").touch()
+    monkeypatch.setattr(Path, "home", classmethod(raise_runtime_error))  # a user without an entry in the database
     assert cache_folder() is None
     dispatcher, cache = compiled_double()
     assert dispatcher(21) == 42
@@ -123,6 +120,12 @@ def test_without_a_writable_folder_kernels_are_compiled_in_memory_with_a_warning
 
 def raise_runtime_error(cls: type[Path]) -> Path:
     raise RuntimeError("Could not determine home directory.")
+
+
+def test_clones_share_the_cache_folder_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("STONEWORKS_CACHE_DIR", ""), ("XDG_CACHE_HOME", str(tmp_path / "cache"))):
+        monkeypatch.setenv(name, value)
+    assert cache_folder() == tmp_path / "cache" / "stoneworks" / "kernels"
 
 
 def test_old_kernels_are_removed_and_files_of_others_are_not(tmp_path: Path) -> None:
