@@ -143,7 +143,12 @@ def draw_curves(rows: Rows, x: str, path: Path) -> None:
         if x == "processor_seconds":
             budget = max(result.budget for result in rows.results)
             panel.set_xticks([part * budget for part in POINTS], [f"{part * budget:g}" for part in POINTS])
-    panels[0].legend(fontsize=7)
+    lines_of = {
+        label: line for panel in figure.axes for line, label in zip(*panel.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(
+        lines_of.values(), lines_of, loc="outside lower center", ncols=2 * columns, fontsize=7, handlelength=4
+    )
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)
 
