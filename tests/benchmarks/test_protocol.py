@@ -259,7 +259,7 @@ def test_a_file_that_is_there_twice_or_cut_off_or_of_another_budget_is_a_problem
 
 
 def test_the_ladders_are_those_of_this_version_which_the_page_and_the_citation_name(repository: Path) -> None:
-    """A ladder that changes requires a new version (docs/benchmark.md), as long as results of this one are stored."""
+    """A ladder that changes requires a new version (docs/benchmark.md), once results of its task are stored."""
     page, citation = ((repository / name).read_text() for name in ("docs/benchmark.md", "CITATION.cff"))
     for name, task in TASKS.items():
         assert protocol.ladder_hash(load_ladder(task.game)) == task.ladder, name
@@ -271,6 +271,12 @@ def test_the_ladders_are_those_of_this_version_which_the_page_and_the_citation_n
     assert f"This page is version {protocol.VERSION} of the protocol." in page
     assert f"Benchmark protocol, version {protocol.VERSION}}}" in page
     assert f'protocol (docs/benchmark.md)"\n    version: "{protocol.VERSION}"\n' in citation
+
+
+def test_the_stored_results_are_valid_and_the_page_has_their_table(repository: Path) -> None:
+    results, problems = read_results(repository / "benchmarks" / "results")
+    assert problems == []
+    assert check.table(check.Rows(results), 600) in (repository / "docs" / "benchmark.md").read_text(encoding="utf-8")
 
 
 def test_the_interquartile_mean_has_published_values_and_a_profile_is_of_shares_above_thresholds() -> None:
