@@ -134,7 +134,7 @@ class AlphaZeroScratch(Ours):
             "processes": 0,
             "device": "cpu",
             "precision": "float32",
-            # Without these two, whoever is behind in Vadus passes, and loses to random play.
+            # A discount and random actions against passing while behind, which self-play of Vadus rarely punishes.
             "search": {"guide": "none", "discount": 0.995, **self.search()},
             "self_play": {"random_action_share": 0.005},
             "matches": {"positions": WITHOUT_END, "opponents": [], "search_opponents": []},
