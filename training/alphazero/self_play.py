@@ -156,7 +156,7 @@ class SelfPlay:
         share = self._config.self_play.random_action_share
         drawn = []
         for row in np.flatnonzero(self.generator.random(len(actions)) < share).tolist() if share else ():
-            state = State.from_record(self._game, self._states[row])
+            state = State.from_record(self._game, self._states[row], trusted=True)
             action = random_action(state, self.generator)
             if not state.child(action).is_terminal():
                 actions[row] = action
