@@ -33,6 +33,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numba
 import numpy as np
@@ -221,15 +222,12 @@ def attack_files(number: int, seed: int) -> Counts:
     def open_database() -> bool:
         for suffix in ("-wal", "-shm"):
             database.with_name(database.name + suffix).unlink(missing_ok=True)
-        opened = Store(database.parent, 10, 1000)
-        try:
+        with contextlib.closing(Store(database.parent, 10, 1000)) as opened:
             for number in opened.all_ids():
                 with contextlib.suppress(RequestError):
                     stored = opened.load(number)
                     stored.path(stored.current)
             opened.recent(0, 10)
-        finally:
-            opened.close()
         return True
 
     def load_weights() -> bool:
@@ -278,13 +276,9 @@ def compiled_kernel(folder: Path) -> tuple[Path, Any, Any]:
     """Return the file of a kernel in a cache of its own, the cache, and what loading needs."""
     dispatcher: Any = numba.njit(nogil=True)(double)
     signature = (numba.int64,)
-    before = os.environ.get("STONEWORKS_CACHE_DIR", "")  # an empty one is like none
-    os.environ["STONEWORKS_CACHE_DIR"] = str(folder / "kernels")
-    try:
+    with patch.dict(os.environ, STONEWORKS_CACHE_DIR=str(folder / "kernels")):
         cache = dispatcher._cache = kernel_cache.KernelCache("double", double, signature)
         dispatcher.compile(signature)
-    finally:
-        os.environ["STONEWORKS_CACHE_DIR"] = before
     assert cache.file is not None
     return cache.file, cache, dispatcher.targetctx
 
@@ -506,10 +500,8 @@ def attack_memory(number: int, seed: int) -> Counts:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         steps(number * 1000)
         grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-        if grown > 20 * 1024:
-            counts.note("silent", f"{name}: the memory has grown by {grown // 1024} MiB")
-        else:
-            counts.note("valid")
+        leak = f"{name}: the memory has grown by {grown // 1024} MiB" if grown > 20 * 1024 else ""
+        counts.note("silent" if leak else "valid", leak)
     return counts
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import stoneworks
 from fresh_runs import run_python
+from installed_packages import LAST_BOT, install
 from stoneworks.envs.rules import GameEntry, RegistrationError, State, load_game
 from stoneworks.envs.rules.game import game_class
 from stoneworks.envs.rules.games import GAMES
@@ -122,30 +123,12 @@ def test_every_game_has_the_attributes_of_its_entry(repository: Path) -> None:
         assert (repository / "docs" / "images" / f"{name}.svg").is_file()
 
 
-def install(folder: Path, package: str, entry_points: str, **modules: str) -> Path:
-    """Lay down what an installed package consists of: modules and metadata."""
-    metadata = folder / f"{package.replace('-', '_')}-1.0.dist-info"
-    metadata.mkdir(parents=True)
-    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", encoding="utf-8")
-    (metadata / "entry_points.txt").write_text(entry_points, encoding="utf-8")
-    for name, source in modules.items():
-        (folder / f"{name}.py").write_text(source, encoding="utf-8")
-    return folder
-
-
-TWO_IN_A_ROW = """
+TWO_IN_A_ROW = f"""{LAST_BOT}
 from stoneworks.envs.rules import GameEntry
 from stoneworks.envs.rules.hexhex.laido import Laido
-from stoneworks.models import Bot, BotEntry
 
 class Twin(Laido):
     name = "twin"
-
-class LastBot(Bot):
-    def __init__(self, game, seed):
-        pass
-    def step_with_policy(self, state):
-        return [(state.legal_actions()[-1], 1.0)], state.legal_actions()[-1]
 
 GAME = GameEntry("twin", "twins:Twin", version=3, samples=("twin(size=2)",))
 BOT = BotEntry("last", "twins:LastBot")

@@ -11,20 +11,9 @@ import pytest
 from playwright.sync_api import expect
 
 from damage import damage
+from installed_packages import LAST_BOT, install
 from pages import OpenPage, assert_accessible, button
 from stoneworks.locks import lock_folder
-
-LAST_ACTION = """
-from stoneworks.models import Bot, BotEntry
-
-class LastBot(Bot):
-    def __init__(self, game, seed):
-        pass
-    def step_with_policy(self, state):
-        return [(state.legal_actions()[-1], 1.0)], state.legal_actions()[-1]
-
-BOT = BotEntry("last", "last:LastBot")
-"""
 
 
 def test_the_agent_of_a_run_plays_and_analyzes_by_one_click(
@@ -62,12 +51,9 @@ def test_the_agent_of_a_run_plays_and_analyzes_by_one_click(
 def test_the_bot_of_an_installed_package_analyzes_and_plays(
     open_page: OpenPage, start_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    metadata = tmp_path / "stoneworks_last-1.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: stoneworks-last\nVersion: 1.0\n", encoding="utf-8")
-    (metadata / "entry_points.txt").write_text("[stoneworks.bots]\nlast = last:BOT\n", encoding="utf-8")
-    (tmp_path / "last.py").write_text(LAST_ACTION, encoding="utf-8")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    bot = LAST_BOT + 'BOT = BotEntry("last", "last:LastBot")\n'
+    install(tmp_path / "last", "stoneworks-last", "[stoneworks.bots]\nlast = last:BOT\n", last=bot)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "last"))
     page = open_page(f"{start_server().url}/analyze?game=vadus(size=3)&moves=c3")
     page.get_by_label("Add an agent").select_option("last")
     expect(page.get_by_role("region", name="last").locator("tbody tr").first).to_contain_text("pass")
