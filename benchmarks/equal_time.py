@@ -1,7 +1,8 @@
 """Matches at equal time: each shipped agent with a search against alpha-beta and UCT, all with the same time per action.
 
-``python -m benchmarks.equal_time games.jsonl --page docs/results.md`` plays what is missing in ``games.jsonl`` and writes the
-table. Each finished game is one line of the file, so the command can be interrupted and continued.
+``python -m benchmarks.equal_time --page docs/results.md`` plays what is missing in ``benchmarks/results/equal-time.jsonl`` and
+writes the table. Each finished game is one line of the file, so the command can be interrupted and continued. Games of an
+agent that has changed since are played again.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ from stoneworks.evaluation.match import random_opening, wilson_interval
 from stoneworks.files import append_json_line, write_whole
 from stoneworks.models.bots.bot import Bot
 from stoneworks.models.bots.loading import load_bot
+from stoneworks.models.checkpoint import WEIGHTS_FILE
+from stoneworks.models.description import METADATA_FILE
 from stoneworks.models.machine import processor_name
+from stoneworks.models.shipped import shipped_folder
 from tools.pages import replace_block
 
 BEGIN, END = "<!-- matches at equal time, by benchmarks.equal_time -->", "<!-- end of the matches at equal time -->"
@@ -37,6 +41,9 @@ BOARDS = {
 }
 OPPONENTS = ("alphabeta", "mcts")
 OPENING_ACTIONS = 4
+#: What distinguishes a game from others.
+KEYS = ("game", "opponent", "seconds", "opening", "seat", "weights")
+GAMES_FILE = Path(__file__).resolve().parent / "results" / "equal-time.jsonl"
 
 app = typer.Typer(add_completion=False)
 
@@ -51,26 +58,36 @@ def play(bots: list[Bot], game_name: str, opening: int, seat: int) -> float:
     return (1 + state.returns()[seat]) / 2
 
 
+def weights_of(agent: str) -> str:
+    """Return the first digits of the SHA-256 of a shipped agent's weights."""
+    description = json.loads((shipped_folder() / agent / METADATA_FILE).read_text(encoding="utf-8"))
+    return str(description["files"][WEIGHTS_FILE]["sha256"])[:12]
+
+
 def read(path: Path) -> list[dict[str, Any]]:
-    """Return the finished games of a file; a line that was cut off is left out."""
+    """Return the finished games of the agents as they are now; a line that was cut off is left out."""
+    weights = {board: weights_of(agent) for board, agent in BOARDS.items()}
     games = []
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
         try:
-            games.append(json.loads(line))
+            game = json.loads(line)
         except json.JSONDecodeError:
             continue
+        if game["weights"] == weights.get(game["game"]):
+            games.append(game)
     return games
 
 
 def missing(done: list[dict[str, Any]], seconds: float, pairs: int, only: str) -> Iterator[dict[str, Any]]:
     """Yield the games that are not done; all matches grow together, so that any stop leaves all with as many games."""
-    known = {tuple(game[key] for key in ("game", "opponent", "seconds", "opening", "seat")) for game in done}
+    known = {tuple(game[key] for key in KEYS) for game in done}
     for opening in range(pairs):
-        for game in BOARDS:
+        for game, agent in BOARDS.items():
             for opponent in OPPONENTS:
                 for seat in (0, 1):
-                    if only in f"{game} {opponent}" and (game, opponent, seconds, opening, seat) not in known:
-                        yield {"game": game, "opponent": opponent, "seconds": seconds, "opening": opening, "seat": seat}
+                    values = (game, opponent, seconds, opening, seat, weights_of(agent))
+                    if only in f"{game} {opponent}" and values not in known:
+                        yield dict(zip(KEYS, values, strict=True))
 
 
 def table(games: list[dict[str, Any]], seconds: float) -> str:
@@ -88,13 +105,14 @@ def table(games: list[dict[str, Any]], seconds: float) -> str:
             low, high = wilson_interval(sum(scores), len(scores))
             cells.append(f"{100 * np.mean(scores):.0f} % ({100 * low:.0f} to {100 * high:.0f}) of {len(scores)}")
         lines.append(f"| {board}, {agent}@{seconds:g}s | {' | '.join(cells)} |")
-    caption = f"Points in games at {seconds:g} s per action for both, with 95 % Wilson intervals; {processor_name()}."
+    processors = ", ".join(sorted({game["processor"] for game in games if game["seconds"] == seconds}))
+    caption = f"Points in games at {seconds:g} s per action for both, with 95 % Wilson intervals; {processors}."
     return "\n".join([*lines, "", caption, ""])
 
 
 @app.command()
 def main(
-    path: Annotated[Path, typer.Argument(help="The JSON lines file of the games.")],
+    path: Annotated[Path, typer.Option("--games", help="The JSON lines file of the games.")] = GAMES_FILE,
     page: Annotated[Path | None, typer.Option(help="The page to write the table into.")] = None,
     seconds: Annotated[float, typer.Option(min=0.001, help="Time per action, in seconds.")] = 0.2,
     pairs: Annotated[int, typer.Option(min=0, help="Pairs of games with swapped seats per match.")] = 50,
@@ -114,7 +132,7 @@ def main(
                 bots[asked["game"], name] = load_bot(name, asked["game"], 1)
                 bots[asked["game"], name].step(load_game(asked["game"]).new_initial_state())  # compiles
         score = play([bots[asked["game"], name] for name in names], asked["game"], asked["opening"], asked["seat"])
-        games.append({**asked, "score": score})
+        games.append({**asked, "score": score, "processor": processor_name()})
         append_json_line(path, games[-1])
         console.print(f"{number} of {len(to_play)}: {asked['game']}, {names[0]} against {names[1]}: {score:g}")
     if page is not None:

@@ -31,3 +31,5 @@ def test_games_are_played_once_and_written_into_the_page(tmp_path: Path, monkeyp
     lines = path.read_text().splitlines()
     assert lines[:3] == [json.dumps(game) for game in games[:3]]
     assert len(equal_time.read(path)) == 4
+    monkeypatch.setattr(equal_time, "weights_of", lambda agent: "of another agent")
+    assert equal_time.read(path) == []
