@@ -7,6 +7,7 @@ agent that has changed since are played again.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,6 +59,7 @@ def play(bots: list[Bot], game_name: str, opening: int, seat: int) -> float:
     return (1 + state.returns()[seat]) / 2
 
 
+@functools.cache
 def weights_of(agent: str) -> str:
     """Return the first digits of the SHA-256 of a shipped agent's weights."""
     description = json.loads((shipped_folder() / agent / METADATA_FILE).read_text(encoding="utf-8"))
