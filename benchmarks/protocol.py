@@ -64,7 +64,7 @@ def ladder_hash(ladder: Ladder) -> str:
 TASKS = {
     "vadus-5": Task("vadus(size=5)", "82c9201c686fca7534f48b4ef2f571239543be40676bdd0d4d033b0d541ade43"),
     "laido-5": Task("laido(size=5)", "d28c609a0ce2b9c7d3b331cd109992d0a5701ab1da0614428ad871306459c907"),
-    "taugo-8": Task("taugo(size=8)", "1028784bc4e99f9ddaa92d0cb58e540392ac750f3f1220736bcbb8bb0ae0dde2"),
+    "taugo-8": Task("taugo(size=8)", "f86ccfd470f9ea924fbee789a9e7c26c6e41a9e87c1d60f2e0f7b165385cd7e8"),
     "taigo-5": Task("taigo(radius=5)", "66c0bd775a65eaaf5f4e33a1387c53b471fe66119010295a7c19626428b2335c"),
     "trugo-18": Task(
         "trugo(max_turns=100,radius=5,tiles=18)", "1c9c0b596505490cff16a09a6a5928c6b1c2bd351415d4d2e60046e9093855fe"
