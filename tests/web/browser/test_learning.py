@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from pages import OpenPage, assert_accessible, assert_fits, hit
 from stoneworks import load_game
@@ -72,9 +72,29 @@ def test_a_wrong_answer_is_told_and_not_played(visit: OpenPage) -> None:
     page.get_by_role("link", name="Learn Laido in 5 steps").click()
     for _ in range(3):
         page.get_by_role("button", name="Skip").click()
+    expect(page.locator(".overlay")).to_have_attribute("aria-label", "Board of step 4")
     hit(page, "c2").click()
     expect(page.locator(".learn .status")).to_have_text("Legal, but not what this step asks for: c2.")
     expect(page.locator(".hit.hinted")).to_have_attribute("data-place", "c3")
+    hit(page, "c3").click()
+    expect(page.locator(".learn .status")).to_have_text("Done.")
+
+
+def test_the_board_is_that_of_the_last_step_whatever_is_answered_last(visit: OpenPage) -> None:
+    page = visit("/learn/laido")
+    expect(page.locator(".overlay")).to_have_attribute("aria-label", "Board of step 1")
+    held: list[Route] = []
+    page.route("**/api/position", lambda route: held.append(route))  # Playwright marks the function
+    for _ in range(3):
+        with page.expect_request("**/api/position"):
+            page.get_by_role("button", name="Skip").click()
+    page.locator(".overlay .hit").first.dispatch_event("click")  # on the board of step 1, which is still shown
+    for route in reversed(held):
+        with page.expect_response("**/api/position"):
+            route.continue_()
+    page.unroute("**/api/position")
+    expect(page.locator(".overlay")).to_have_attribute("aria-label", "Board of step 4")
+    expect(page.locator(".learn .status")).to_be_empty()
     hit(page, "c3").click()
     expect(page.locator(".learn .status")).to_have_text("Done.")
 

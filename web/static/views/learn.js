@@ -40,6 +40,7 @@ class Lessons {
     this.game = game;
     this.signal = signal;
     this.go = go;
+    this.asked = 0;
     this.play = inTurn((actions) => this.playNow(actions));
     this.board = new Board((action, then = []) => this.play([action, ...then]), {
       onChosen: (text) => {
@@ -70,13 +71,17 @@ class Lessons {
     this.answer.textContent = "";
     this.learner = null;
     this.marks = false;
+    this.done = true; // Nothing is played before the board of this step is there.
     await this.show();
     announce(`${this.heading.textContent}: ${this.lesson.text}`);
   }
 
   async show() {
     const { lesson, played } = this;
+    this.asked += 1;
+    const own = this.asked;
     const position = await post("position", { game: lesson.game, actions: [...lesson.actions, ...played] }, this.signal);
+    if (own !== this.asked) return;
     this.learner ??= position.player;
     this.done = played.length > 0 && (played.length >= lesson.answers.length || position.player !== this.learner);
     this.position = this.done ? { ...position, legal: [], places: {} } : position;
