@@ -7,11 +7,9 @@ import io
 import json
 import os
 import shlex
-import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import numpy as np
@@ -19,7 +17,7 @@ import pytest
 from rich.table import Table
 
 from fresh_runs import run_python
-from processes import COMMAND, Run
+from processes import COMMAND, PIPES, Run, interrupt
 from stoneworks.cli.console import console, progress_bar
 from stoneworks.cli.main import main
 from stoneworks.cli.terminal_play import TerminalGame
@@ -216,18 +214,13 @@ def test_a_hint_is_what_the_adviser_would_play_and_plays_nothing() -> None:
 
 
 def test_an_interruption_is_exit_code_130() -> None:
-    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    process = subprocess.Popen([*COMMAND, "play", "vadus(size=2)"], text=True, **pipes)
+    process = subprocess.Popen([*COMMAND, "play", "vadus(size=2)"], stdin=subprocess.PIPE, **PIPES)
     assert process.stdout is not None
     written = ""
     while not written.endswith("\n> "):
         written += process.stdout.read(1)
         assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=600)
-    assert process.returncode == 130
-    assert "Traceback" not in err
-    assert err.splitlines()[-1] == "stoneworks: interrupted"
+    assert interrupt(process)[1].splitlines()[-1] == "stoneworks: interrupted"
 
 
 def test_an_ascii_terminal_shows_the_table_of_an_arena(tmp_path: Path) -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 #: The command line ``stoneworks``, as a process.
 COMMAND = [sys.executable, "-m", "stoneworks"]
+#: Both outputs of a process are read, as text.
+PIPES: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
 #: What running a command line gives: its exit code, and what it wrote to standard output and standard error.
 Run = Callable[..., tuple[int, str, str]]
 
@@ -25,6 +30,15 @@ def is_alive(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
+
+
+def interrupt(process: subprocess.Popen[str], number: int = signal.SIGINT) -> tuple[str, str]:
+    """End a command by a signal, check that it says so and nothing else, and return its output and errors."""
+    process.send_signal(number)
+    out, err = process.communicate(timeout=600)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    return out, err
 
 
 def wait_for_the_next_second() -> None:

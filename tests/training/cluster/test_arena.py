@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from processes import COMMAND, wait_until
+from processes import COMMAND, PIPES, interrupt, wait_until
 from stoneworks.evaluation import ArenaPlayError, ArenaResult, Sprt, load_arena, play_arena
 from stoneworks.evaluation.player_rating import RateSettings, rate
 from stoneworks.evaluation.settings import ArenaSettings, round_robin
@@ -74,11 +74,9 @@ def test_a_player_that_fails_is_named(cluster: LocalCluster, tmp_path: Path) -> 
 def test_the_command_plays_on_the_cluster_and_ctrl_c_stops_it(cluster: LocalCluster, tmp_path: Path) -> None:
     words = ["arena", "mcts:1000", "greedy", "--game", "vadus(size=5)", "--pairs", "500", "--chunk-pairs", "1"]
     words += ["--folder", str(tmp_path / "arena"), "--cluster", cluster.address]
-    with subprocess.Popen(COMMAND + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(COMMAND + words, **PIPES) as process:
         assert wait_until(lambda: len(games_in(tmp_path)) > 1)
-        process.send_signal(2)
-        _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130, errors
+        interrupt(process)
     assert wait_until(lambda: all_cores_free(cluster.address))
     number = len(games_in(tmp_path))
     time.sleep(1)

@@ -22,7 +22,7 @@ pytest.importorskip("torch")
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from processes import COMMAND, wait_until
+from processes import COMMAND, PIPES, interrupt, wait_until
 from stoneworks.envs.rules import State, load_game
 from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
@@ -170,11 +170,8 @@ def test_ctrl_c_saves_a_checkpoint_and_stops_actors(cluster: LocalCluster, tiny:
     file, folder = tmp_path / "config.yaml", tmp_path / "run"
     file.write_text(dump_config(tiny(positions=10**7).replace(cluster="")), encoding="utf-8")
     words = ["train", str(file), "--folder", str(folder), "--cluster", cluster.address]
-    with subprocess.Popen(COMMAND + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(COMMAND + words, **PIPES) as process:
         assert wait_until(lambda: len(read_metrics(folder / "metrics.jsonl", "positions")) > 1)
-        process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=60)
-    assert process.returncode == 130, errors
-    assert "games/s by node" in output
+        assert "games/s by node" in interrupt(process)[0]
     assert json.loads((folder / "checkpoint" / "checkpoint.json").read_text())["training"]["iterations"] > 1
     assert wait_until(lambda: all_cores_free(cluster.address))
