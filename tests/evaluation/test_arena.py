@@ -27,6 +27,7 @@ from stoneworks.evaluation.arena import ArenaResult, load_arena, play_arena, pla
 from stoneworks.evaluation.folder import ArenaFolderError
 from stoneworks.evaluation.ladder import Ladder, LadderError, load_ladder, shipped_ladders
 from stoneworks.evaluation.player_rating import RateResult, RateSettings, rate
+from stoneworks.evaluation.ratings import expected_score
 from stoneworks.evaluation.records import FORFEIT_REASONS, read_records, write_records
 from stoneworks.evaluation.results import results_of
 from stoneworks.evaluation.settings import ArenaSettings, gauntlet, neighbors, round_robin
@@ -34,6 +35,7 @@ from stoneworks.evaluation.sprt import Sprt, SprtDecision
 from stoneworks.evaluation.workers import ArenaPlayError, play_chunks
 from stoneworks.locks import lock_file
 from stoneworks.models import Bot, load_bot
+from stoneworks.models.bots.spec import UntrustedNameError
 from tools.ladder_tables import tables_of
 
 GAME = "vadus(size=3)"
@@ -308,6 +310,10 @@ def test_a_player_is_rated_on_a_ladder(ladder: Ladder, tmp_path: Path) -> None:
     half, error_of_half = ladder.ratings.rating("half")
     assert half < result.elo < ladder.ratings.rating("greedy")[0] + 100
     assert 0 < result.error < 200
+    seat = ladder.ratings.seat_elo
+    expected = (expected_score(result.elo - half + seat) + expected_score(result.elo - half - seat)) / 2
+    assert result.expected_score("half") == pytest.approx(expected)
+    assert str(result.table().columns[0].header) == "anchor"
     games = {match.names[1]: match.num_games for match in result.matches}
     assert games == {"random": 4, "half": 44, "greedy": 44}, "two pairs with each, twenty with the nearest"
     assert len(load_arena(tmp_path / "mine" / "rating").records) == 80
@@ -317,6 +323,14 @@ def test_a_player_is_rated_on_a_ladder(ladder: Ladder, tmp_path: Path) -> None:
     itself = rated(0.5, "itself", name="half", num_pairs=60)
     assert itself.name == "half (rated)"
     assert abs(itself.elo - half) < 3 * np.hypot(itself.error, error_of_half)
+
+
+def test_a_ladder_starts_no_program(ladder: Ladder, tmp_path: Path) -> None:
+    file = tmp_path / "ladder.json"
+    ladder.save(file)
+    file.write_text(file.read_text(encoding="utf-8").replace('"half"', '"exec:true"'), encoding="utf-8")
+    with pytest.raises(UntrustedNameError, match="exec:true"):
+        rate("random", load_ladder(GAME, file), tmp_path / "rated", RateSettings(num_pairs=1, scout_pairs=1))
 
 
 @pytest.mark.needs("torch")

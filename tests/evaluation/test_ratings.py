@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from stoneworks.evaluation import DisconnectedPlayersError, Pairing, RatingError, Ratings, rate_against, rate_players
-from stoneworks.evaluation.ratings import ELO_PER_UNIT
+from stoneworks.evaluation.ratings import ELO_PER_UNIT, expected_score
 
 choix = pytest.importorskip("choix")
 
@@ -113,6 +113,8 @@ def test_errors_grow_along_a_chain_and_differences_use_the_covariance() -> None:
     assert ratings.likelihood_of_superiority("z", "y") == pytest.approx(0.5)
     normal = Ratings(("random", "b"), "random", np.array([0.0, 50.0]), 0.0, np.diag([0.0, 2500.0, 0.0]))
     assert normal.likelihood_of_superiority("b", "random") == pytest.approx(0.841345, abs=1e-6)
+    assert normal.likelihood_of_superiority("b", "b") == 0.5
+    assert expected_score(400) == pytest.approx(10 / 11)
     # A clean sweep has a finite rating with a large error.
     few, many = (rate_players([pairing("random", "b", (0, 0), times=times)]) for times in (10, 1000))
     assert 400 < few.rating("b")[0] < many.rating("b")[0] < 4000
@@ -160,6 +162,9 @@ def test_a_new_player_is_rated_against_fixed_ratings_whose_errors_are_carried_al
         moved = np.append(fixed.elo, fixed.seat_elo) + step * (np.arange(4) == index)
         other = Ratings(fixed.names, fixed.anchor, moved[:3], moved[3], fixed.covariance)
         variance += ((rate_against(other, "new", games)[0] - rating) / step * width) ** 2
+    assert rate_against(fixed_ratings(seat_error=500.0), "new", games)[1] > 1.2 * error
+    in_the_middle = [pairing("new", name, (1, 0)) for name in ("random", "c")]
+    assert rate_against(fixed_ratings(), "new", in_the_middle)[0] == pytest.approx(300)
     # Moving the highest rating moves the middle of the prior too, which the error leaves out: that is small.
     assert larger == pytest.approx(math.sqrt(variance), rel=0.01)
 

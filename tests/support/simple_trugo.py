@@ -16,26 +16,7 @@ from stoneworks.envs.rules.trugo.plane import (
     corner_of_hex,
 )
 from stoneworks.envs.rules.trugo.position import LAY, MOVE, NOTHING_PICKED, PICK, REMOVE
-from stoneworks.models.evaluations.trugo import (
-    COLOR,
-    DANGER_TO_WHO_ACTS,
-    GREATEST_DANGER,
-    IN_RESERVE,
-    LAST_OPEN,
-    LAST_PIECES,
-    NO_GROUP,
-    NUM_COLUMNS,
-    NUM_OPEN,
-    OPEN_CORNER,
-    OTHER_DANGER,
-    PIECES,
-    PINNED_BY_ENEMY,
-    PINNED_BY_FRIEND,
-    URGENCY,
-    can_fill,
-    rate_landing,
-    rate_tile,
-)
+from stoneworks.models.evaluations import trugo as fast
 
 
 @kernel
@@ -45,20 +26,19 @@ def find_groups(board: Record, state: Record, group_of: Int32s, groups: Int32s) 
     ``PIECES`` is the number of pieces that a capture takes (R7). An open corner is an empty junction or no junction;
     ``LAST_OPEN`` is one of the open corners.
     """
-    group_of[:] = NO_GROUP
-    counted_for = np.full(group_of.size, NO_GROUP, np.int32)
+    group_of[:] = fast.NO_GROUP
+    counted_for = np.full(group_of.size, fast.NO_GROUP, np.int32)
     waiting = np.empty(2 * board.num_tiles + 2, np.int32)
     num_groups = 0
     for start in range(group_of.size):
         code = corner_code(state, start)
-        if not hex_sets.contains(state.tiles, start // 2) or code < SINGLE or group_of[start] != NO_GROUP:
+        if not hex_sets.contains(state.tiles, start // 2) or code < SINGLE or group_of[start] != fast.NO_GROUP:
             continue
         color = code & 1
-        row = NUM_COLUMNS * num_groups
-        groups[row + COLOR] = color
-        groups[row + PIECES] = 0
-        groups[row + NUM_OPEN] = 0
-        groups[row + LAST_OPEN] = -1
+        row = fast.NUM_COLUMNS * num_groups
+        groups[row : row + fast.NUM_COLUMNS] = 0
+        groups[row + fast.COLOR] = color
+        groups[row + fast.LAST_OPEN] = -1
         group_of[start] = num_groups
         waiting[0] = start
         num_waiting = 1
@@ -66,16 +46,16 @@ def find_groups(board: Record, state: Record, group_of: Int32s, groups: Int32s) 
             num_waiting -= 1
             member = waiting[num_waiting]
             code = corner_code(state, member)
-            groups[row + PIECES] += 2 if code >= DOUBLE and (code >> 1 & 1) == color else 1
+            groups[row + fast.PIECES] += 2 if code >= DOUBLE and (code >> 1 & 1) == color else 1
             for index in range(3):
                 beside = corner_along_edge(board, member, index)
                 code = corner_code(state, beside)
                 if code <= EMPTY_JUNCTION:
                     if counted_for[beside] != num_groups:
                         counted_for[beside] = num_groups
-                        groups[row + NUM_OPEN] += 1
-                        groups[row + LAST_OPEN] = beside
-                elif (code & 1) == color and group_of[beside] == NO_GROUP:
+                        groups[row + fast.NUM_OPEN] += 1
+                        groups[row + fast.LAST_OPEN] = beside
+                elif (code & 1) == color and group_of[beside] == fast.NO_GROUP:
                     group_of[beside] = num_groups
                     waiting[num_waiting] = beside
                     num_waiting += 1
@@ -99,24 +79,26 @@ def worth_of(board: Record, state: Record, color: int, num_groups: int, group_of
     """Return the value of the pieces of ``color``; ``-LAST_PIECES`` if the next turn can capture all of them."""
     worth = float(state.num_pieces[color])
     if state.pool > 0:
-        worth += IN_RESERVE * min(state.reserve[color], state.pool)
+        worth += fast.IN_RESERVE * min(state.reserve[color], state.pool)
     for corner in range(group_of.size):
         code = corner_code(state, corner)
         if hex_sets.contains(state.tiles, corner // 2) and code >= DOUBLE and (code >> 1 & 1) == color:
-            worth -= 1 - (PINNED_BY_FRIEND if (code & 1) == color else PINNED_BY_ENEMY)
+            worth -= 1 - (fast.PINNED_BY_FRIEND if (code & 1) == color else fast.PINNED_BY_ENEMY)
     opponent = 1 - color
     greatest = 0.0
     total = 0.0
     most_lost = 0
     for group in range(num_groups):
-        row = NUM_COLUMNS * group
-        if groups[row + COLOR] != color:
+        row = fast.NUM_COLUMNS * group
+        if groups[row + fast.COLOR] != color:
             continue
-        worth += OPEN_CORNER * groups[row + NUM_OPEN]
-        if groups[row + NUM_OPEN] == 1 and can_fill(board, state, groups[row + LAST_OPEN], opponent, group, group_of):
-            total += groups[row + PIECES]
-            greatest = max(greatest, float(groups[row + PIECES]))
-            most_lost = max(most_lost, groups[row + PIECES])
+        worth += fast.OPEN_CORNER * groups[row + fast.NUM_OPEN]
+        if groups[row + fast.NUM_OPEN] == 1 and fast.can_fill(
+            board, state, groups[row + fast.LAST_OPEN], opponent, group, group_of
+        ):
+            total += groups[row + fast.PIECES]
+            greatest = max(greatest, float(groups[row + fast.PIECES]))
+            most_lost = max(most_lost, groups[row + fast.PIECES])
     if state.pool == 0:
         for hex_ in range(state.contents.size):
             lost = pieces_on_tile(board, state, hex_, color) if hex_sets.contains(state.targets, hex_) else 0
@@ -125,10 +107,10 @@ def worth_of(board: Record, state: Record, color: int, num_groups: int, group_of
                 greatest = max(greatest, float(lost - pieces_on_tile(board, state, hex_, opponent)))
         total = max(total, greatest)
     if state.current_player != opponent:
-        return worth - DANGER_TO_WHO_ACTS * total
+        return worth - fast.DANGER_TO_WHO_ACTS * total
     if state.pool == 0 and most_lost >= state.num_pieces[color]:
-        return -LAST_PIECES
-    return worth - GREATEST_DANGER * greatest - OTHER_DANGER * (total - greatest)
+        return -fast.LAST_PIECES
+    return worth - fast.GREATEST_DANGER * greatest - fast.OTHER_DANGER * (total - greatest)
 
 
 @kernel
@@ -142,7 +124,7 @@ def rate_pick(board: Record, state: Record, start: int, group_of: Int32s, groups
     for index in range(2 * num_cells):
         if destinations[index]:
             end = 2 * board.hex_of_cell[index % num_cells] + index // num_cells
-            best = max(best, rate_landing(board, state, player, start, end, group_of, groups))
+            best = max(best, fast.rate_landing(board, state, player, start, end, group_of, groups))
     return best
 
 
@@ -150,7 +132,7 @@ def rate_pick(board: Record, state: Record, start: int, group_of: Int32s, groups
 def evaluate(board: Record, state: Record, player: int) -> float:
     """Return the difference in piece values in favor of ``player``."""
     group_of = np.empty(2 * state.contents.size, np.int32)
-    groups = np.empty(2 * NUM_COLUMNS * (board.num_tiles + 1), np.int32)
+    groups = np.empty(2 * fast.NUM_COLUMNS * (board.num_tiles + 1), np.int32)
     num_groups = find_groups(board, state, group_of, groups)
     advantage = worth_of(board, state, player, num_groups, group_of, groups)
     advantage -= worth_of(board, state, 1 - player, num_groups, group_of, groups)
@@ -158,18 +140,18 @@ def evaluate(board: Record, state: Record, player: int) -> float:
         num_tiles = 0
         for hex_ in range(state.contents.size):
             num_tiles += hex_sets.contains(state.tiles, hex_)
-        advantage *= 1 + URGENCY * (1 - num_tiles / board.num_tiles)
+        advantage *= 1 + fast.URGENCY * (1 - num_tiles / board.num_tiles)
     if state.picked != NOTHING_PICKED:
         promise = rate_pick(board, state, state.picked, group_of, groups)
         advantage += promise if state.current_player == player else -promise
-    return max(-2 * LAST_PIECES, min(2 * LAST_PIECES, advantage))
+    return max(-2 * fast.LAST_PIECES, min(2 * fast.LAST_PIECES, advantage))
 
 
 @kernel
 def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
     """Rate tiles by the pieces that they add or remove, and moves by what they fill, pin and save."""
     group_of = np.empty(2 * state.contents.size, np.int32)
-    groups = np.empty(2 * NUM_COLUMNS * (board.num_tiles + 1), np.int32)
+    groups = np.empty(2 * fast.NUM_COLUMNS * (board.num_tiles + 1), np.int32)
     find_groups(board, state, group_of, groups)
     num_cells = board.num_cells
     player = state.current_player
@@ -180,13 +162,13 @@ def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -
         hex_ = board.hex_of_cell[action % num_cells]
         if plane >= MOVE:
             end = 2 * hex_ + plane - MOVE
-            ratings[action] = rate_landing(board, state, player, state.picked, end, group_of, groups)
+            ratings[action] = fast.rate_landing(board, state, player, state.picked, end, group_of, groups)
         elif plane >= PICK:
             ratings[action] = rate_pick(board, state, 2 * hex_ + plane - PICK, group_of, groups)
         elif plane == REMOVE:
             own = pieces_on_tile(board, state, hex_, player)
             ratings[action] = pieces_on_tile(board, state, hex_, 1 - player) - own
         elif plane == LAY or not mask[action - num_cells]:
-            ratings[action] = rate_tile(board, state, player, hex_, group_of, groups)
+            ratings[action] = fast.rate_tile(board, state, player, hex_, group_of, groups)
         else:
             ratings[action] = ratings[action - num_cells]
