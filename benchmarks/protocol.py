@@ -67,7 +67,7 @@ TASKS = {
     "taugo-8": Task("taugo(size=8)", "f86ccfd470f9ea924fbee789a9e7c26c6e41a9e87c1d60f2e0f7b165385cd7e8"),
     "taigo-5": Task("taigo(radius=5)", "66c0bd775a65eaaf5f4e33a1387c53b471fe66119010295a7c19626428b2335c"),
     "trugo-18": Task(
-        "trugo(max_turns=100,radius=5,tiles=18)", "1c9c0b596505490cff16a09a6a5928c6b1c2bd351415d4d2e60046e9093855fe"
+        "trugo(max_turns=100,radius=5,tiles=18)", "02a09e400b6091664944e2ac2bcd3fc658ace407419d2715ddcd5ee72b719db1"
     ),
     "vadus-9": Task("vadus(size=9)", "b2c2c3d4f897218ce41dd27124967880e4d6dd3cd4566a4c031a59228c1d4a31"),
     "taigo-12": Task("taigo(radius=12)", "81ef61cd47123de3587d8ff0417403cc6a584acc0d352f4aa1f4086e375a2024"),
