@@ -32,10 +32,10 @@ def is_alive(process: int) -> bool:
         return False
 
 
-def interrupt(process: subprocess.Popen[str], number: int = signal.SIGINT) -> tuple[str, str]:
-    """End a command by a signal, check that it says so and nothing else, and return its output and errors."""
+def interrupt(process: subprocess.Popen[str], number: int = signal.SIGINT, seconds: float = 600) -> tuple[str, str]:
+    """Interrupt a command by a signal, check its exit status and that there is no traceback, and return its output and errors."""
     process.send_signal(number)
-    out, err = process.communicate(timeout=600)
+    out, err = process.communicate(timeout=seconds)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     return out, err

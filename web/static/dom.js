@@ -133,6 +133,16 @@ export function inTurn(run) {
   };
 }
 
+/** Returns a function to call at each request; it returns one that tells whether that request is still the latest. */
+export function requestCounter() {
+  let count = 0;
+  return () => {
+    count += 1;
+    const own = count;
+    return () => own === count;
+  };
+}
+
 export function sleep(milliseconds, signal) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, milliseconds);

@@ -265,7 +265,7 @@ def test_ctrl_c_saves_and_no_library_of_ppo_is_needed(finished_run: Path, tmp_pa
     command = [sys.executable, "-c", _WITHOUT_PPO, "train", str(finished_run / "config.yaml"), "--folder", str(folder)]
     process = subprocess.Popen([*command, *settings], **PIPES)
     wait_until(lambda: (folder / "metrics.jsonl").exists() or process.poll() is not None)
-    assert "the checkpoint is" in interrupt(process)[0]
+    assert "the checkpoint is" in interrupt(process, seconds=120)[0]
     assert saved(folder)["positions"] >= 30, "what was learned before Ctrl-C is saved"
     assert (folder / "report.md").is_file()
 

@@ -76,7 +76,7 @@ def test_the_command_plays_on_the_cluster_and_ctrl_c_stops_it(cluster: LocalClus
     words += ["--folder", str(tmp_path / "arena"), "--cluster", cluster.address]
     with subprocess.Popen(COMMAND + words, **PIPES) as process:
         assert wait_until(lambda: len(games_in(tmp_path)) > 1)
-        interrupt(process)
+        interrupt(process, seconds=60)
     assert wait_until(lambda: all_cores_free(cluster.address))
     number = len(games_in(tmp_path))
     time.sleep(1)

@@ -172,6 +172,6 @@ def test_ctrl_c_saves_a_checkpoint_and_stops_actors(cluster: LocalCluster, tiny:
     words = ["train", str(file), "--folder", str(folder), "--cluster", cluster.address]
     with subprocess.Popen(COMMAND + words, **PIPES) as process:
         assert wait_until(lambda: len(read_metrics(folder / "metrics.jsonl", "positions")) > 1)
-        assert "games/s by node" in interrupt(process)[0]
+        assert "games/s by node" in interrupt(process, seconds=60)[0]
     assert json.loads((folder / "checkpoint" / "checkpoint.json").read_text())["training"]["iterations"] > 1
     assert wait_until(lambda: all_cores_free(cluster.address))

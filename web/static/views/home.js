@@ -2,7 +2,7 @@
 
 import { botsFor, get, info, post } from "../api.js";
 import { BotChoice } from "../bots.js";
-import { button, h, resultOfPlayers, table, tableRow, toast, when } from "../dom.js";
+import { button, h, requestCounter, resultOfPlayers, table, tableRow, toast, when } from "../dom.js";
 import { GameChoice, howToPlay } from "../games.js";
 import { importButton } from "../import.js";
 
@@ -27,11 +27,10 @@ async function newGame(games, go) {
   const confirm = h("input", { type: "checkbox", checked: remembered.confirm ?? true });
   let wanted = remembered.players ?? null;
   let isFirst = wanted === null;
-  let asked = 0;
+  const nextRequest = requestCounter();
 
   async function updateBots(text) {
-    asked += 1;
-    const own = asked;
+    const isLatest = nextRequest();
     const { game } = choice;
     labels.forEach((label, seat) => {
       label.textContent = `${game.colors[seat]} ${seat ? "" : "(moves first)"}`;
@@ -39,7 +38,7 @@ async function newGame(games, go) {
     rules.replaceChildren(howToPlay(game) ?? "");
     try {
       const easy = (await botsFor(text)).find((bot) => bot.level === "Easy")?.name;
-      if (own !== asked) return;
+      if (!isLatest()) return;
       await Promise.all(
         seats.map((seat, index) => seat.list(text, { wanted: wanted ? wanted[index] : seat.value, fallback: easy })),
       );
@@ -47,7 +46,7 @@ async function newGame(games, go) {
       isFirst = false;
       wanted = null;
     } catch (error) {
-      if (own === asked) toast(error.message);
+      if (isLatest()) toast(error.message);
     }
   }
 

@@ -2,7 +2,7 @@
 
 import { ApiError, botsFor, get, info, post } from "../api.js";
 import { Board } from "../board.js";
-import { actionLabel, announce, button, h, inTurn, parseSvg } from "../dom.js";
+import { actionLabel, announce, button, h, inTurn, parseSvg, requestCounter } from "../dom.js";
 import { howToPlay } from "../games.js";
 
 export async function showLessons(view, { id, signal, go }) {
@@ -40,7 +40,7 @@ class Lessons {
     this.game = game;
     this.signal = signal;
     this.go = go;
-    this.asked = 0;
+    this.nextRequest = requestCounter();
     this.play = inTurn((actions) => this.playNow(actions));
     this.board = new Board((action, then = []) => this.play([action, ...then]), {
       onChosen: (text) => {
@@ -78,10 +78,9 @@ class Lessons {
 
   async show() {
     const { lesson, played } = this;
-    this.asked += 1;
-    const own = this.asked;
+    const isLatest = this.nextRequest();
     const position = await post("position", { game: lesson.game, actions: [...lesson.actions, ...played] }, this.signal);
-    if (own !== this.asked) return;
+    if (!isLatest()) return;
     this.learner ??= position.player;
     this.done = played.length > 0 && (played.length >= lesson.answers.length || position.player !== this.learner);
     this.position = this.done ? { ...position, legal: [], places: {} } : position;

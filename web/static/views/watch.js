@@ -3,7 +3,7 @@
 import { get, info, isAbort, post } from "../api.js";
 import { Board } from "../board.js";
 import { lineChart, ratingChart, short } from "../charts.js";
-import { button, h, labeled, numberCell, percent, resultOfPlayers, signed, sleep, swatch, table, tableRow, toast, when } from "../dom.js";
+import { button, h, labeled, numberCell, percent, requestCounter, resultOfPlayers, signed, sleep, swatch, table, tableRow, toast, when } from "../dom.js";
 import { replayControls } from "../replay_controls.js";
 
 const SCORES = { 0: "1–0", 1: "0–1", draw: "½–½" };
@@ -258,16 +258,15 @@ async function showRecords(part, context) {
   const filters = {};
   let first = 0;
   let shown = null;
-  let asked = 0;
+  const nextRequest = requestCounter();
   const summary = h("p", { class: "faint" });
   const listed = h("div", {});
   const form = h("form", { class: "row filters", onsubmit: (event) => event.preventDefault(), "aria-label": "Filters" });
   const replay = h("div", {});
   const look = async () => {
-    asked += 1;
-    const own = asked;
+    const isLatest = nextRequest();
     const answer = await get("watch/records", { source: source.id, first, count: PAGE, ...filters }, signal);
-    if (own !== asked) return answer;
+    if (!isLatest()) return answer;
     const facts = [answer.total === answer.all ? `${answer.all} games` : `${answer.total} of ${answer.all} games`];
     if (answer.mean_length !== null) facts.push(`${answer.mean_length.toFixed(1)} actions on average`);
     if (answer.first_player_score !== null) facts.push(`score of player 0: ${percent(answer.first_player_score, 1)}`);
@@ -345,13 +344,12 @@ function gamesTable(answer, hasMatches, shown, open) {
 async function showReplay(part, record, signal) {
   const board = new Board(() => {});
   const why = h("p", { class: "faint" });
-  let asked = 0;
+  const nextRequest = requestCounter();
   const show = async (at) => {
     if (at) counter.append(`: ${record.actions[at - 1]}`);
-    asked += 1;
-    const own = asked;
+    const isLatest = nextRequest();
     const position = await post("position", { game: record.game, actions: record.actions.slice(0, at) }, signal);
-    if (own !== asked) return;
+    if (!isLatest()) return;
     why.textContent = position.why;
     board.show({ ...position, legal: [], places: {} }, { label: `Position after ${at} actions` });
   };
