@@ -41,7 +41,7 @@ class NaiveTaugo:
     def friends(self, point: Point, color: int) -> list[Point]:
         return [other for other in self.neighbors(point) if self.stones.get(other) == color]
 
-    def string_of(self, stone: Point) -> set[Point]:
+    def string_of(self, stone: Point) -> set[Point]:  # T2
         string = {stone}
         waiting = [stone]
         while waiting:

@@ -69,7 +69,7 @@ class NaiveTrugo:
     def neighbors(self, at: Hex) -> list[Hex]:
         return [(at[0] + dq, at[1] + dr) for dq, dr in DIRECTIONS]
 
-    def is_junction(self, corner: Corner) -> bool:
+    def is_junction(self, corner: Corner) -> bool:  # R2
         return all(at in self.tiles for at in hexes_at(corner))
 
     def height(self, corner: Corner) -> int:
