@@ -1,8 +1,8 @@
 """LightZero adapter: a DI-engine environment in which the learner plays against a bot.
 
 In self-play mode LightZero's tree searches negate values at every ply, which assumes that players alternate after every action.
-This does not hold in Vadus, Taugo and Trugo. The environment therefore supports only ``play_with_bot_mode``: with ``to_play``
--1, LightZero plans as for a single agent and the opponent's replies are part of the environment.
+This does not hold in Vadus, Taugo, Taigo and Trugo. The environment therefore supports only ``play_with_bot_mode``: with
+``to_play`` -1, LightZero plans as for a single agent and the opponent's replies are part of the environment.
 """
 
 from __future__ import annotations

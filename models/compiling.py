@@ -13,11 +13,15 @@ import numpy as np
 from stoneworks.checks import check_integer
 from stoneworks.envs.rules import Batch, Game
 from stoneworks.models.bots.loading import load_bot, playable_bots
+from stoneworks.models.evaluations import has_evaluation
 from stoneworks.models.features import has_features
 from stoneworks.models.machine import num_processors
+from stoneworks.models.network_inputs import NetworkInputs
+from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy, SearchSettings
 from stoneworks.models.search.puct import PUCT
+from stoneworks.models.winograd import compiled_network
 from stoneworks.processes import exit_with_parent, process_pool
 
 
@@ -68,14 +72,24 @@ def _search(game: Game) -> None:
             NetworkSearch(game, lambda planes: answer, settings, max_games=1, max_simulations=2)
 
 
+def _networks(game: Game) -> None:
+    compiled_network()
+    NetworkInputs(game, has_features(game)).of_state(game.new_initial_state())
+    for guide in ("playouts", "evaluation") if has_evaluation(game) else ("playouts",):
+        make_guide(guide, game)
+
+
 #: Parts of stoneworks, each with a function that compiles its kernels.
 PARTS: dict[str, Callable[[Game], None]] = {
     "states": _states,
     "batches": _batches,
     "playouts": _playouts,
     "mcts": partial(_bot, "mcts:1"),
+    "mcts by evaluation": partial(_bot, "mcts:1,leaf=evaluation"),
     "greedy": partial(_bot, "greedy"),
     "alphabeta": partial(_bot, "alphabeta:1"),
+    "perfect": partial(_bot, "perfect:memory=1"),
+    "networks": _networks,
     "search": _search,
 }
 

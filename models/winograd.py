@@ -564,7 +564,7 @@ class WinogradEvaluator:
     def __init__(self, architecture: Architecture, weights: Mapping[str, npt.ArrayLike]) -> None:
         """Compile the function, and transform the weights of ``ResidualNetwork.playing_state_dict``."""
         self._architecture = architecture
-        self._evaluate = _compiled()
+        self._evaluate = compiled_network()
         self.load_weights(weights)
 
     def load_weights(self, weights: Mapping[str, npt.ArrayLike]) -> None:
@@ -602,5 +602,6 @@ class WinogradEvaluator:
 
 
 @cache
-def _compiled() -> Any:
+def compiled_network() -> Any:
+    """Return :func:`evaluate_network`, compiled or loaded from the cache."""
     return compiled_function(evaluate_network)

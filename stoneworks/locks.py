@@ -47,17 +47,21 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
 def is_in_use(folder: Path) -> bool:
     """Return whether a process on this machine holds the lock of a folder, as its owner's file says."""
+    if os.name == "nt":  # os.kill would send Ctrl-C
+        return (folder / LOCK_FILES[1]).exists()
     try:
         os.kill(int(_process_id(folder / LOCK_FILES[1])), 0)
-    except (OSError, ValueError):
+    except PermissionError:  # a process of another user
+        return True
+    except (OSError, ValueError, OverflowError):
         return False
     return True
 
 
 def _remove(folder: Path, created: Sequence[Path]) -> None:
-    for name in LOCK_FILES:
-        (folder / name).unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # another process has written into one of them
+    with contextlib.suppress(OSError):  # another process has written into one of them, or Windows keeps an open file
+        for name in LOCK_FILES:
+            (folder / name).unlink(missing_ok=True)
         for path in created:
             path.rmdir()
 

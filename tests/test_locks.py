@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -37,6 +38,16 @@ def test_a_folder_in_use_is_refused_and_the_process_named_until_it_is_killed(tmp
         holder.wait(600)
     with lock_folder(folder):
         assert folder.is_dir()
+
+
+def test_a_folder_is_in_use_while_the_process_that_its_file_names_lives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for owner, used in (("", False), ("x", False), ("9" * 20, False), (str(os.getpid()), True)):
+        (tmp_path / ".lock-owner").write_text(owner)
+        assert locks.is_in_use(tmp_path) == used
+    monkeypatch.setattr(os, "kill", Mock(side_effect=PermissionError))
+    assert locks.is_in_use(tmp_path), "it is another user's"
 
 
 def test_a_new_folder_in_which_nothing_was_written_is_removed_and_a_new_file_locked(tmp_path: Path) -> None:

@@ -63,9 +63,6 @@ def shipped_tables() -> str:
 def _training_row(name: str, folder: Path, description: Mapping[str, Any]) -> str:
     training = description["training"]
     trained = "<br>then ".join(map(extent_in_words, runs_before(training, folder)))
-    if "averaged" in training:  # the agent of Vadus, made by version 0.1.0
-        trained += f"<br>then the mean of {training['averaged']['checkpoints']} checkpoints"
-        trained += "".join(f"<br>and {extent_in_words(run)}" for run in training["averaged"]["runs"])
     games = "<br>".join(f"`{load_game(game)}`" for game in training["config"].get("games") or (description["game"],))
     kib = description["files"][WEIGHTS_FILE]["bytes"] / 1024
     return f"| `{name}` | {games} | {trained} | {kib:,.0f} KiB |"

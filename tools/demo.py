@@ -5,7 +5,6 @@ Run it with ``make demo`` or ``python -m tools.demo``. An interrupted demonstrat
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +13,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from stoneworks.cli.main import run as run_app
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.match import MatchResult, play_match
@@ -29,6 +29,8 @@ NUM_PAIRS = 100
 SIMULATIONS = 64
 #: Minimum scores of the agent with search on the board size it was trained on, by opponent.
 MINIMUM_SCORES = {"random": 0.95, "greedy": 0.45}
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 def run(folder: Path, overrides: list[str], console: Console) -> int:
@@ -107,6 +109,7 @@ def _game_to_show(matches: dict[str, MatchResult]) -> GameRecord:
     return (won or list(match.records))[0]
 
 
+@app.command()
 def main(
     folder: Annotated[Path, typer.Option(help="Output folder.")] = Path("runs/demo"),
     overrides: Annotated[
@@ -114,13 +117,8 @@ def main(
     ] = None,
 ) -> None:
     """Train an agent on Vadus from scratch, evaluate it, and save a checkpoint, a picture and game records."""
-    try:
-        code = run(folder, overrides or [], Console(markup=False, highlight=False))
-    except (ValueError, OSError) as error:
-        print(f"stoneworks: {error}", file=sys.stderr)
-        code = 2
-    raise typer.Exit(code)
+    raise typer.Exit(run(folder, overrides or [], Console(markup=False, highlight=False)))
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run_app(app)

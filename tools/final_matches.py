@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, load_game
@@ -23,7 +21,7 @@ from stoneworks.evaluation.arena import ArenaResult, play_arena
 from stoneworks.evaluation.folder import checkpoint_hashes, folder_name
 from stoneworks.evaluation.ladder import shipped_ladders
 from stoneworks.evaluation.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE, MatchResult, summarize
-from stoneworks.evaluation.ratings import Pairing, Ratings, rate_against
+from stoneworks.evaluation.ratings import rate_against
 from stoneworks.evaluation.settings import ArenaSettings
 from stoneworks.models import load_bot
 from stoneworks.models.bots.loading import playable_bots
@@ -99,16 +97,17 @@ def play_final_matches(
     """
     arenas = _arenas(checkpoint, matches)
     circumstances = {"hardware": describe_hardware(), "libraries": library_versions()}
-    rows_of: dict[Game, list[dict[str, Any]]] = {}
+    played_on: dict[Game, list[MatchResult]] = {}
     dates = []
     for game, settings, players in arenas:
         inputs = settings.to_fields(), checkpoint_hashes(players), circumstances
         arena = folder / folder_name(settings.game, inputs)
         result = play_arena(settings, arena, players, workers=workers, progress=_games_progress(progress))
-        rows_of.setdefault(game, []).extend(_row(match) for match in result.matches)
+        played_on.setdefault(game, []).extend(result.matches)
         dates.append(_date_of_games(arena))
     own, *of_others = (
-        {"game": str(game), "matches": rows, "ratings": _ratings(game, rows)} for game, rows in rows_of.items()
+        {"game": str(game), "matches": list(map(_row, played)), "ratings": _ratings(game, played)}
+        for game, played in played_on.items()
     )
     return {
         "format": "stoneworks matches",
@@ -194,61 +193,20 @@ def _row(match: MatchResult) -> dict[str, Any]:
     }
 
 
-class MatchSummary(Document):
-    """A match in ``matches.json``, as far as it is needed for ratings; other keys describe it further.
-
-    Attributes:
-        player: the player, A.
-        opponent: its opponent.
-        by_seat: A's wins, draws and losses as player 0, and as player 1.
-        by_pair: see :attr:`stoneworks.evaluation.match.MatchResult.by_pair`; None in older files.
-    """
-
-    model_config = ConfigDict(extra="ignore")
-
-    player: str
-    opponent: str
-    by_seat: Tuple[Tuple[int]] = Field(min_length=2, max_length=2)
-    by_pair: Tuple[Tuple[int]] | None = None
-
-    def scores(self) -> npt.NDArray[np.float64]:
-        """Return ``float64[num_pairs, 2]``: A's scores as player 0 and as player 1."""
-        results = np.array([1.0, 0.5, 0.0])
-        if self.by_pair is None:  # sorted by seat, the results within pairs are as dependent as possible
-            return np.column_stack([np.repeat(results, tally) for tally in self.by_seat])
-        pairs = np.stack(np.meshgrid(results, results, indexing="ij"), axis=-1).reshape(-1, 2)
-        return np.repeat(pairs, np.array(self.by_pair, np.int64).ravel(), axis=0)
-
-
-def rate_summaries(ratings: Ratings, summaries: Sequence[MatchSummary]) -> dict[str, tuple[float, float]]:
-    """Rate players against players with known ratings, from stored matches.
-
-    Args:
-        ratings: the known ratings.
-        summaries: the matches. Those against unrated opponents are ignored.
-
-    Returns:
-        Rating and standard error by player, in the order of the summaries, without players that met no rated opponent.
-        Without ``by_pair``, the standard error is an upper bound.
-    """
-    rated: dict[str, list[Pairing]] = {}
-    for summary in summaries:
-        if summary.opponent in ratings.names:
-            pairing = Pairing((summary.player, summary.opponent), summary.scores())
-            rated.setdefault(summary.player, []).append(pairing)
-    return {player: rate_against(ratings, player, pairings) for player, pairings in rated.items()}
-
-
-def _ratings(game: Game, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _ratings(game: Game, played: Sequence[MatchResult]) -> list[dict[str, Any]]:
     """Return the ladder ratings of the players, from their games against its anchors; empty if the game has no ladder."""
     ladder = shipped_ladders().get(str(game))
     if ladder is None:
         return []
-    summaries = [MatchSummary.parse(row, "a match") for row in rows]
-    return [
-        {"player": player, "elo": round(elo), "error": round(error), "anchor": ladder.ratings.anchor}
-        for player, (elo, error) in rate_summaries(ladder.ratings, summaries).items()
-    ]
+    rated: dict[str, list[MatchResult]] = {}
+    for match in played:
+        if match.names[1] in ladder.ratings.names:
+            rated.setdefault(match.names[0], []).append(match)
+    rows = []
+    for player, own in rated.items():
+        elo, error = rate_against(ladder.ratings, player, own)
+        rows.append({"player": player, "elo": round(elo), "error": round(error), "anchor": ladder.ratings.anchor})
+    return rows
 
 
 def _games_progress(progress: Callable[[str, int, int], None] | None) -> Callable[[ArenaResult], None] | None:

@@ -25,7 +25,8 @@ from typing_extensions import TypedDict
 
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.models import Analysis, Bot, BotForfeit, load_bot
-from stoneworks.processes import interrupts_blocked
+from stoneworks.models.bots.external_bot import kill_programs
+from stoneworks.processes import exit_with_parent, interrupts_blocked
 from stoneworks.registry import Entry, add_entries, added_entries
 from stoneworks.web.requests import RequestError
 
@@ -37,6 +38,8 @@ _GRACE_SECONDS = 0.6
 _PREPARING_SECONDS = 600.0
 #: Interval at which the server looks whether a process compiles or thinks.
 _POLLING_SECONDS = 0.5
+#: Time that a process which is ended has for ending the programs of its bots.
+_SECONDS_TO_END_PROGRAMS = 0.1
 
 
 _Result = TypeVar("_Result")
@@ -245,6 +248,8 @@ class _Worker:
         """Kill the process."""
         process, self._process = self._process, None
         if process is not None:
+            process.terminate()  # ends the programs of its bots as well; a busy kernel does not react
+            process.join(_SECONDS_TO_END_PROGRAMS)
             process.kill()
             process.join()
 
@@ -278,6 +283,7 @@ class _CompilingListener(event.Listener):
 
 def _serve(connection: Connection, entries: tuple[Entry, ...]) -> None:
     """Process jobs until the connection to the server is closed."""
+    exit_with_parent(clean_up=kill_programs)
     with contextlib.suppress(OSError):
         os.nice(5)  # keeps the server responsive while all processors are busy
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -295,7 +301,7 @@ def _serve(connection: Connection, entries: tuple[Entry, ...]) -> None:
         try:
             answer: tuple[Any, Exception | None] = think(job, connection), None
         except BotForfeit as error:
-            answer = None, RequestError(str(error), 409)
+            answer = None, RequestError(str(error), 502)
         except Exception:
             answer = None, WorkerError(traceback.format_exc())
         try:

@@ -236,7 +236,8 @@ def play_turn(stored: StoredGame, positions: Positions, node: int, actions: Sequ
     """Return the game after the actions of a bot."""
     check_current(stored, node)
     line = line_of(stored, positions)
-    player_to_move(stored, line)
+    if stored.players[player_to_move(stored, line)] is None:
+        raise RequestError("a person is to move", 409)
     positions.line(line.state.get_game(), (*line.actions, *actions))
     after, current = stored.add(node, actions)
     after = after.replace(current=current)

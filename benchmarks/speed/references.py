@@ -6,13 +6,13 @@ The other projects are optional; the extra ``bench`` installs most of them.
 from __future__ import annotations
 
 import os
-import warnings
 from functools import partial
 from typing import Any
 
 import numpy as np
 from pettingzoo import AECEnv
 
+from benchmarks.speed.ppo import connect_four
 from benchmarks.speed.random_play import play_aec_at_random
 from benchmarks.speed.workload import Play, Workload
 
@@ -64,15 +64,7 @@ def do_nothing_steps(observation_shape: tuple[int, ...], num_actions: int, num_s
 
 def connect_four_steps() -> Workload:
     """Return the workload: steps of PettingZoo's connect four, as made by ``env()``. Requires pygame."""
-
-    def prepare() -> Play:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            from pettingzoo.classic import connect_four_v3
-
-        return play_aec_at_random(connect_four_v3.env())
-
-    return Workload("PettingZoo connect_four_v3", prepare, requires=("pygame",))
+    return Workload("PettingZoo connect_four_v3", lambda: play_aec_at_random(connect_four()), requires=("pygame",))
 
 
 def openspiel_state_steps() -> Workload:

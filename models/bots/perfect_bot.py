@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stoneworks.checks import check_seed
+from stoneworks.checks import check_positive, check_seed
 from stoneworks.envs.rules import Game, State
 from stoneworks.models.bots.bot import Analysis, Bot, check_position
 from stoneworks.models.solver import MEMORY_MIB, Solution, Solver
@@ -25,9 +25,12 @@ class PerfectBot(Bot):
             seed: seed for choosing among the actions that keep the result; None draws a random one.
             seconds: maximum time for solving a position. ``step`` raises ``UnsolvedError`` if that is not enough.
             memory_mib: memory of the solver's table.
+
+        Raises:
+            ValueError: an argument is invalid.
         """
         self._solver = Solver(game, memory_mib=memory_mib)
-        self._seconds = seconds
+        self._seconds = check_positive("seconds", seconds)
         self._generator = np.random.default_rng(check_seed(seed))
 
     @property

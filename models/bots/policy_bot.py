@@ -97,49 +97,46 @@ class PolicyBot(Bot):
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is the network's even for a deterministic bot."""
-        _, legal, probabilities = self._policy_of(state)
+        legal, probabilities, _ = self._policy_of(state)
         policy = list(zip(legal.tolist(), probabilities[0, legal].tolist(), strict=True))
         return policy, int(self._choose(probabilities)[0])
 
     def analyze(self, state: State) -> Analysis:
         """See :meth:`Bot.analyze`. The line is that of the most probable actions."""
-        planes, legal, probabilities = self._policy_of(state)
-        values = self._evaluate(planes)[1]
+        legal, probabilities, values = self._policy_of(state)
         return Analysis(
             state.current_player(),
             int(self._choose(probabilities)[0]),
             legal,
             probabilities[0, legal],
             value=None if values is None else float(values[0]),
-            line=line_of(lambda ahead: int(self._policy_of(ahead)[2].argmax()), state),
+            line=line_of(lambda ahead: int(self._policy_of(ahead)[1].argmax()), state),
         )
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """See :meth:`Bot.step_batch`."""
         check_batch(self, batch, rows, self._game)
-        return self._choose(self._probabilities(*self._inputs.of_records(batch.states[rows])))
+        return self._choose(self._evaluate(*self._inputs.of_records(batch.states[rows]))[0])
 
-    def _policy_of(
-        self, state: State
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        """Return the planes of a position and its policy as batches of one, and the legal actions."""
+    def _policy_of(self, state: State) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], Tensor | None]:
+        """Return the legal actions of a position, and its policy and value as batches of one."""
         check_position(self, state, self._game)
         planes, masks = self._inputs.of_records(state.record.reshape(1))
-        return planes, np.flatnonzero(masks[0]), self._probabilities(planes, masks)
+        return np.flatnonzero(masks[0]), *self._evaluate(planes, masks)
 
-    def _evaluate(self, planes: npt.NDArray[np.float32]) -> tuple[Tensor, Tensor | None]:
+    def _evaluate(
+        self, planes: npt.NDArray[np.float32], masks: npt.NDArray[np.int8]
+    ) -> tuple[npt.NDArray[np.float64], Tensor | None]:
+        """Return the policies, ``float64[games, num_actions]``, 0 for illegal actions, and the values."""
         with torch.inference_mode():
             device = next(self.network.parameters()).device
-            return self.network(torch.from_numpy(planes).to(device))
-
-    def _probabilities(self, planes: npt.NDArray[np.float32], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
-        """Return the policies, ``float64[games, num_actions]``, 0 for illegal actions."""
-        logits = self._evaluate(planes)[0].cpu().numpy().astype(np.float64)
+            scores, values = self.network(torch.from_numpy(planes).to(device))
+        logits = scores.cpu().numpy().astype(np.float64)
         legal = masks != 0
         logits[~legal] = -np.inf
         logits -= logits.max(axis=1, keepdims=True)
         weights = np.exp(logits, out=logits)
-        return weights / weights.sum(axis=1, keepdims=True)
+        return weights / weights.sum(axis=1, keepdims=True), values
 
     def _choose(self, probabilities: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         if self.deterministic:

@@ -161,7 +161,8 @@ class SearchBot(Bot):
             seconds *= 2
             if result.solved[0] or search.num_simulations_done == before:
                 stop(self._analysis(state, result))
-                return
+                break
+        search.restart()  # what an analysis leaves of its time is not for a step
 
     def _analysis(self, state: State, result: SearchResult) -> Analysis:
         assert self._last is not None

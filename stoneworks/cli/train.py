@@ -44,10 +44,7 @@ def train(
     print(f"the report is {run_folder / 'report.md'}")
     print(f"{result.done} {loaded.unit} in {result.seconds:.0f} seconds; the checkpoint is {result.checkpoint}")
     if result.done > loaded.total:
-        more = result.done - loaded.total
-        print(
-            f"a run ends with a whole iteration, whose games are finished: {more} {loaded.unit} more than {loaded.total}"
-        )
+        print(f"a run ends with a whole iteration: {result.done - loaded.total} {loaded.unit} more than {loaded.total}")
     if not result.finished:
         raise typer.Exit(130)
 

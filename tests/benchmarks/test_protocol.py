@@ -78,7 +78,14 @@ def begin(algorithm: str, task: str, output: Path, seed: int = 0) -> run.Benchma
     return run.BenchmarkRun(algorithm, task, seed, BUDGET, FEW, output)
 
 
-@pytest.mark.parametrize("algorithm", [*LEARNERS, "mine"])
+#: Algorithms that differ from others in settings alone.
+VARIANTS = {"alphazero-puct", "alphazero-open", "ppo-open"}
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    ["mine", *(pytest.param(name, marks=[pytest.mark.slow] * (name in VARIANTS)) for name in LEARNERS)],
+)
 def test_a_run_rates_each_point(algorithm: str, mine: str, tiny: str, small: None, tmp_path: Path) -> None:
     # OpenSpiel's DQN needs dm-tree.
     for library in {"openspiel-dqn": ("pyspiel", "tree"), "rllib-ppo": ("ray.rllib",)}.get(algorithm, ()):

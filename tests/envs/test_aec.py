@@ -22,9 +22,12 @@ def make(name, **arguments):
     return getattr(envs, f"{name}_v{load_game(name).version}").env(**{**SMALL_GAMES[name], **arguments})
 
 
-@pytest.mark.parametrize("name", game_names())
+OBSERVATIONS = ({"layout": "HWC"}, {"layout": "flat", "dtype": "float16"})
+
+
 @pytest.mark.parametrize(
-    "arguments", [{}, {"observation": {"layout": "HWC"}}, {"observation": {"layout": "flat", "dtype": "float16"}}]
+    ("name", "arguments"),
+    [*((name, {}) for name in game_names()), *(("vadus", {"observation": one}) for one in OBSERVATIONS)],
 )
 def test_pettingzoos_api_test_passes_with_exactly_the_warnings_that_third_parties_get(name, arguments):
     with warnings.catch_warnings(record=True) as caught:

@@ -39,6 +39,8 @@ def test_samples_hold_different_positions_with_mistakes_and_are_stored(sample: S
 
 
 def test_the_perfect_player_keeps_every_result_and_a_random_one_does_not(sample: Sample) -> None:
+    with pytest.raises(ValueError, match="seconds"):
+        load_bot("perfect:seconds=0", GAME)
     perfect = measure_accuracy(load_bot("perfect:memory=1", GAME, 0), GAME, sample)
     assert perfect.share()[0] == 1
     assert sum(perfect.share(phase)[2] for phase in range(3)) == 12

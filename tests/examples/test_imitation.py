@@ -44,8 +44,11 @@ def test_it_is_trained(repository: Path, tmp_path: Path, monkeypatch: pytest.Mon
     assert loss < 0.85 * math.log(game.num_actions), "it foresees the teacher better than chance"
     assert load_bot(str(tmp_path / "run" / "checkpoint"), game).step(game.new_initial_state()) >= 0
 
-    resumed = stoneworks.train(str(config), tmp_path / "run", resume=True, games=32)
+    resumed = stoneworks.train(config, tmp_path / "run", resume=True, games=32)
     assert (resumed.done, resumed.finished) == (32, True)
     code, _, err = run_command("train", str(config), "--set", "teacher=nobody", "--folder", str(tmp_path / "other"))
     assert code == 2
     assert "nobody" in err
+    config.write_text(config.read_text().replace("greedy", "exec:true"))
+    code, _, err = run_command("train", str(config), "--folder", str(tmp_path / "other"))
+    assert (code, "starts a program" in err) == (2, True)

@@ -20,7 +20,7 @@ SECOND_STONE = (0, 2)
 NOT_PASSED, PASSED = (0, 4), (2, 6)
 
 
-@numba.njit  # type: ignore[untyped-decorator]
+@numba.njit(cache=True)  # type: ignore[untyped-decorator]
 def around(points: int, neighbors: Any) -> int:
     found = points
     for point in range(len(neighbors)):
@@ -29,7 +29,7 @@ def around(points: int, neighbors: Any) -> int:
     return found
 
 
-@numba.njit  # type: ignore[untyped-decorator]
+@numba.njit(cache=True)  # type: ignore[untyped-decorator]
 def values_of(stones: int, neighbors: Any, edge: int) -> int:
     """Return the group values of a set of stones, the best in the highest byte, plus 64 (V3, V4, V6)."""
     packed, shift = 0, 48
@@ -56,7 +56,7 @@ def values_of(stones: int, neighbors: Any, edge: int) -> int:
     return packed
 
 
-@numba.njit  # type: ignore[untyped-decorator]
+@numba.njit(cache=True)  # type: ignore[untyped-decorator]
 def result_of(black: int, white: int) -> int:
     """Return the result for player 0 of the group values of both, plus 1 (V6)."""
     for shift in range(48, -1, -8):
@@ -68,7 +68,7 @@ def result_of(black: int, white: int) -> int:
     return 1
 
 
-@numba.njit  # type: ignore[untyped-decorator]
+@numba.njit(cache=True)  # type: ignore[untyped-decorator]
 def best_stone(results: Any, position: int, powers: Any, player: int, shift: int) -> int:
     """Return the result of the best stone of ``player``, the worst possible if there is none."""
     best = 2 * player
@@ -80,7 +80,7 @@ def best_stone(results: Any, position: int, powers: Any, player: int, shift: int
     return best
 
 
-@numba.njit  # type: ignore[untyped-decorator]
+@numba.njit(cache=True)  # type: ignore[untyped-decorator]
 def results_of_all(neighbors: Any, edge: int) -> Any:
     """Return the byte of every position; a stone raises the number of a position, so the highest come first."""
     num_points = len(neighbors)

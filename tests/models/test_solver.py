@@ -16,7 +16,15 @@ from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.kernels import BoardArray, Int64s, Record, StateArray, kernel
 from stoneworks.envs.rules.templates import result_bounds
 from stoneworks.models import load_bot
-from stoneworks.models.search.proof_search import hash_keys, hash_observation, rate_equally, search_proof
+from stoneworks.models.search.proof_search import (
+    BUCKET,
+    hash_keys,
+    hash_observation,
+    known_bounds,
+    rate_equally,
+    search_proof,
+    store,
+)
 from stoneworks.models.solved.solved_game import shipped_solutions
 from stoneworks.models.solver import Solver, SolverMemoryError, TableError, UnsolvedError
 
@@ -232,3 +240,10 @@ def test_the_perfect_bot_plays_and_knows_the_result(name: str) -> None:
         results.add(found.proven * (1 - 2 * found.player))  # type: ignore[operator]
         state.apply_action(bot.step(state))
     assert results == {shipped_solutions()[name].result} == {state.returns()[0]}
+
+
+def test_a_full_bucket_forgets_what_took_the_least_effort() -> None:
+    table, keys = np.zeros(BUCKET, np.uint64), [np.uint64(2 * number + 1) for number in range(9)]
+    for key, positions in zip(keys, (63, 1, 31, 255, 7, 127, 15, 3, 511), strict=True):
+        store(table, 0, key, 1, True, positions)
+    assert [known_bounds(table, 0, key) for key in keys] == [(1, 1), (-1, 1), *[(1, 1)] * 7]

@@ -28,7 +28,7 @@ from stoneworks.training.runs.run_folder import runs_before
 from tiny_runs import assert_equal_tensors, change_checkpoint
 from tools import final_matches, shipping
 from tools.checkpoint_tables import page_with_tables, shipped_tables
-from tools.final_matches import GAMES_FOLDER, FinalMatches, MatchSummary, rate_summaries
+from tools.final_matches import GAMES_FOLDER, FinalMatches
 from tools.shipping import app, ship
 
 GAME = load_game("vadus(size=2)")
@@ -210,27 +210,21 @@ def test_the_card_names_earlier_runs(ppo_run: Path, place: Path) -> None:
             runs_before({**training, "algorithm": algorithm, "earlier_runs": bad}, "a checkpoint")
 
 
-def test_the_readme_has_the_table_of_the_shipped_checkpoints_whose_matches_are_read(repository: Path) -> None:
+def test_the_readme_has_the_table_of_the_shipped_checkpoints(repository: Path) -> None:
     text = (repository / "README.md").read_text(encoding="utf-8")
     assert page_with_tables(text) == text, "the README is old: make checkpoint-tables"
     with pytest.raises(ValueError, match=r"shipped checkpoints.* once each"):
         page_with_tables("no marks")
-    for file in (repository / "models" / "checkpoints").glob("*/matches.json"):
-        stored = json.loads(file.read_text(encoding="utf-8"))
-        for row in (row for part in (stored, *stored["other_games"]) for row in part["matches"]):
-            assert MatchSummary.parse(row, str(file)).scores().shape == (sum(row["by_seat"][0]), 2)
 
 
-def test_stored_summaries_give_the_rating_of_their_match() -> None:
+def test_players_are_rated_by_their_games_against_those_of_the_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
     generator = np.random.default_rng(5)
     scores = generator.choice([0, 0.5, 1], (60, 2), p=[0.3, 0.2, 0.5])
-    match = MatchResult("vadus(size=2)", ("new", "b"), scores, ())
-    summary = MatchSummary(player="new", opponent="b", by_seat=match.by_seat, by_pair=match.by_pair.tolist())
-    of_nobody = MatchSummary(player="new", opponent="nobody", by_seat=((1, 0, 0), (1, 0, 0)))
+    match, of_nobody = (MatchResult(str(GAME), ("new", opponent), scores, ()) for opponent in ("b", "nobody"))
     ratings = Ratings(("random", "b", "c"), "random", np.array([0.0, 300.0, 600.0]), 40.0, np.zeros((4, 4)))
-    expected = rate_against(ratings, "new", [match])
+    monkeypatch.setattr(final_matches, "shipped_ladders", lambda: {str(GAME): Mock(ratings=ratings)})
+    elo, error = rate_against(ratings, "new", [match])
     assert [match.by_pair.sum(axis=axis).tolist() for axis in (1, 0)] == list(map(list, match.by_seat))
-    assert rate_summaries(ratings, [summary, of_nobody]) == {"new": pytest.approx(expected)}
-    elo, error = rate_summaries(ratings, [summary.replace(by_pair=None)])["new"]
-    assert elo == pytest.approx(expected[0])
-    assert error > expected[1], "without the pairs, the error is an upper bound"
+    row = {"player": "new", "elo": round(elo), "error": round(error), "anchor": "random"}
+    assert final_matches._ratings(GAME, [match, of_nobody]) == [row]
+    assert final_matches._ratings(load_game("vadus(size=3)"), [match]) == []

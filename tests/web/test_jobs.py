@@ -111,7 +111,7 @@ def test_a_forfeit_is_an_error_of_the_request(tmp_path: Path, monkeypatch: pytes
         pool = BotProcesses(1, 600)
         with pytest.raises(RequestError, match=r"quitter forfeits the game \(late\)") as refused:
             await pool.run({"kind": "turn", "game": "vadus(size=3)", "actions": (), "bot": "quitter"})
-        assert refused.value.status == 409
+        assert refused.value.status == 502
         pool.close()
 
     asyncio.run(check())

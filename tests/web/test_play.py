@@ -134,6 +134,7 @@ def test_a_person_resigns_and_seats_are_flipped_to_named_bots(start: Start, clie
     flipped = start("taugo(size=4)", [None, "random"])
     assert flipped.send("players", players=["random", None])["bot_to_move"]
     assert flipped.send("bot")["position"]["player"] == 1
+    flipped.send("bot", status=409)  # it is the person's turn
     query = {"game": "vadus(size=3)", "name": "mcts:17"}
     found = {"name": "mcts:17", "rating": None, "error": None, "values": True, "kind": "mcts", "searches": True}
     assert client.get("/api/bot", params=query).json() == found

@@ -56,7 +56,7 @@ def main(
 ) -> None:
     """Run the tests on mutants of the rules, the searches, the ratings and the training, and print what survived.
 
-    The same command goes on where it was interrupted.
+    The same command goes on where it was interrupted, and tries those again that survived: there may be new tests.
     """
     found = _find(changed_since)
     mutants = _again(found, like) if like else random.Random(seed).sample(found, min(count, len(found)))
@@ -64,18 +64,19 @@ def main(
     mutants.sort(key=lambda mutant: (mutant.file, mutant.place))
     folder.mkdir(parents=True, exist_ok=True)
     drawn = json.dumps([asdict(mutant) for mutant in mutants], indent=1)
-    copy, known = folder / "stoneworks", folder / "mutants.json"
+    copy, known, results = folder / "stoneworks", folder / "mutants.json", folder / "results.jsonl"
     if not (known.exists() and known.read_text(encoding="utf-8") == drawn):
-        shutil.rmtree(folder)
-        _copy_with(mutants, copy, tests_of)
+        results.unlink(missing_ok=True)
         known.write_text(drawn, encoding="utf-8")
+    shutil.rmtree(copy, ignore_errors=True)
+    _copy_with(mutants, copy, tests_of)
     environment = {**os.environ, "PYTHONPATH": str(copy), "STONEWORKS_CACHE_DIR": str(folder / "kernels")}
     options = ["-p", "no:randomly", "-p", "no:xdist", "-p", "tools.mutation.plugin", "-m", "not slow", "--tb=no"]
     options += [f"--mutation-folder={folder}", f"--mutation-count={len(mutants)}", f"--mutation-workers={workers}"]
     options.append(f"--mutation-seconds={max_seconds}")
     command = [sys.executable, "-m", "pytest", "-q", *options, *(tests or ["--ignore=tests/web/browser"])]
     subprocess.run(command, cwd=copy, env=environment, check=True)
-    _report(mutants, folder / "results.jsonl")
+    _report(mutants, results)
 
 
 def _find(changed_since: str | None) -> list[Mutant]:

@@ -175,7 +175,7 @@ class _Running(NamedTuple):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool:
-    """Test all mutants that have no result yet; results are appended to ``results.jsonl``, so this can be interrupted."""
+    """Test all mutants that have not been killed yet; results are appended to ``results.jsonl``, so this can be interrupted."""
     if session.testsfailed:
         raise session.Interrupted("a file of tests cannot be imported")
     option = session.config.getoption
@@ -187,7 +187,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     gc.collect()
     gc.freeze()  # memory that forks share
     results = folder / "results.jsonl"
-    done = {json.loads(line)["mutant"] for line in results.read_text().splitlines()} if results.exists() else set()
+    rows = map(json.loads, results.read_text().splitlines()) if results.exists() else ()
+    done = {row["mutant"] for row in rows if row["outcome"] == "killed"}
     running: dict[int, _Running] = {}
     with results.open("a", encoding="utf-8") as stream:
         for number in _order(option("--mutation-count")):

@@ -336,7 +336,7 @@ class AlgorithmEntry(Entry):
 
     def config_class(self) -> type[Any]:
         """Return the configuration class. Raises ``RegistrationError`` if it cannot be imported."""
-        return self.load("config")
+        return self.load_class("config", RunConfig)
 
     @property
     def unit(self) -> str:

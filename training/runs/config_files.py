@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from stoneworks.documents import shown
-from stoneworks.models.bots.spec import UntrustedNameError, check_name_in_file
+from stoneworks.models.bots.spec import UntrustedNameError, check_name_in_file, registered_kind
 from stoneworks.reading import read_text
 from stoneworks.training.runs.algorithms import ALGORITHMS, ConfigError, RunConfig, algorithm_names
 
@@ -79,8 +79,13 @@ def _check_names(values: Any, source: str, folder: Path, key: str = "") -> None:
         raise UntrustedNameError(
             f"{source} has the cluster {values!r}; pass the address with --cluster, or allow it with --trust-names"
         )
-    elif isinstance(values, str) and values and (key.endswith("opponents") or key == "init_from"):
-        check_name_in_file(values, source, folder)
+    elif isinstance(values, str) and values:
+        entry = registered_kind(values)
+        starts_program = (
+            entry is not None and entry.starts_programs
+        )  # whatever the key: an algorithm has keys of its own
+        if starts_program or key.endswith("opponents") or key == "init_from":
+            check_name_in_file(values, source, folder)
 
 
 def parse_config(values: Mapping[str, Any], source: str) -> RunConfig:

@@ -93,7 +93,7 @@ def stop_on_signals() -> Iterator[threading.Event]:
 
 
 def train(
-    config: str | RunConfig,
+    config: str | os.PathLike[str] | RunConfig,
     folder: str | os.PathLike[str],
     *,
     resume: bool = False,
@@ -110,14 +110,14 @@ def train(
         folder: the folder of the run: checkpoint, metrics, game records and ``report.md``.
         resume: whether to resume from the checkpoint in ``folder``; if there is none, a new run starts.
         console: console to print to; standard output by default.
-        **overrides: values by key of the configuration, such as ``positions=10_000``; a key inside of a section is given as
-            ``**{"network.channels": 32}``.
+        **overrides: values by key of the configuration, such as ``positions=10_000``; a key inside of a section of a named
+            configuration or file is given as ``**{"network.channels": 32}``.
 
     Raises:
         ConfigError: the configuration or an override is invalid.
         CheckpointError, InUseError, ValueError: see :func:`stoneworks.training.runs.run.train_run`.
     """
-    loaded = load_config(config, overrides) if isinstance(config, str) else config.replace(**overrides)
+    loaded = config.replace(**overrides) if isinstance(config, RunConfig) else load_config(os.fspath(config), overrides)
     with training_bar(loaded.total, loaded.unit, console) as show, stop_on_signals() as stop:
         result = train_run(loaded, folder, resume=resume, report=show, stop=stop)
     write_report(folder)

@@ -129,7 +129,7 @@ def train_run(
         ClusterError: the cluster cannot be used.
         ValueError: an opponent's name is unknown, or the folder holds files of something else.
     """
-    algorithm_class: type[Algorithm[Any]] = ALGORITHMS[config.algorithm].load("algorithm")
+    algorithm_class = ALGORITHMS[config.algorithm].load_class("algorithm", Algorithm)  # type: ignore[type-abstract]
     game = load_game(config.game)
     for name in config.bot_names():
         load_bot(name, game).close()

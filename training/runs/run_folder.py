@@ -215,5 +215,6 @@ def read_metrics(file: Path, unit: str) -> list[dict[str, Any]]:
 def truncate_metrics(file: Path, unit: str, done: int) -> None:
     """Delete the metrics after ``done``: a run that is resumed from there writes them again."""
     if file.exists():
-        rows = [row for row in read_metrics(file, unit) if row[unit] <= done]
-        write_whole(file, "".join(json.dumps(row) + "\n" for row in rows))
+        rows = read_json_lines(file, CheckpointError)
+        kept = (row for row in rows if isinstance(row.get(unit), int) and row[unit] <= done)
+        write_whole(file, "".join(json.dumps(row) + "\n" for row in kept))

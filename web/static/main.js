@@ -57,9 +57,9 @@ document.addEventListener("click", (event) => {
   if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
   const url = new URL(link.href);
   if (url.origin !== location.origin || link.hasAttribute("download") || url.pathname.startsWith("/api/")) return;
-  if (url.hash && url.pathname === location.pathname) return;
   event.preventDefault();
-  go(url.pathname + url.search);
+  if (url.hash && url.pathname === location.pathname) main.focus();
+  else go(url.pathname + url.search);
 });
 window.addEventListener("popstate", route);
 window.addEventListener("unhandledrejection", (event) => {

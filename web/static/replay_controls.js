@@ -50,8 +50,9 @@ export function replayControls(h, speeds, show) {
 
   async function tick() {
     if (at >= last || !play.isConnected) return stop();
+    const own = timer;
     await go(at + 1);
-    if (timer !== null) timer = setTimeout(tick, 1000 * Number(speed.value));
+    if (timer === own) timer = setTimeout(tick, 1000 * Number(speed.value));
   }
 
   function toggle() {

@@ -12,7 +12,8 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 
 from game_play import COPIES
 from state_machines import run_machine
-from stoneworks.envs.rules import Game, IllegalActionError, State
+from stoneworks.envs.rules import Game, IllegalActionError, State, load_game
+from stoneworks.envs.rules.games import small_games
 
 
 def serialized(state: State) -> State:
@@ -93,5 +94,6 @@ class StateMachine(RuleBasedStateMachine):
             assert sum(state.returns()) == 0
 
 
-def test_any_sequence_of_uses_leaves_every_state_right(game: Game) -> None:
-    run_machine(partial(StateMachine, game), max_examples=15)
+@pytest.mark.parametrize("name", small_games())
+def test_any_sequence_of_uses_leaves_every_state_right(name: str) -> None:
+    run_machine(partial(StateMachine, load_game(name)), max_examples=15)

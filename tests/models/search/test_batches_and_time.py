@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from dataclasses import fields
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +17,7 @@ from made_up_network import MadeUpNetwork
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
-from stoneworks.models.search.network_search import NetworkSearch, SearchResult, SearchSettings
+from stoneworks.models.search.network_search import NetworkSearch, SearchResult, SearchSettings, _Deadline
 from stoneworks.models.search.puct import PUCT
 
 Planes = npt.NDArray[np.float32]
@@ -222,23 +224,40 @@ def test_a_subtree_is_kept_as_it_is_and_searched_on_like_a_fresh_one(policy: Any
     assert fresh._trees.nodes[0, 0]["network_value"] == of_network
 
 
-def test_what_is_left_of_the_time_is_for_the_same_turn() -> None:
-    search, clock = timed(ROOT.get_game(), solve=False)
+@pytest.mark.parametrize(("texts", "itself", "left"), [("c3", False, 0.7), ("c3 c1", False, 0), ("c3", True, 0)])
+def test_what_is_left_of_the_time_is_for_the_same_turn(texts: str, itself: bool, left: float) -> None:
+    root = played("vadus(size=3)", texts)
+    search, clock = timed(root.get_game(), solve=False)
 
     def seconds_for(record: npt.NDArray[np.void], seconds: float, stop: Any = lambda: False) -> float:
         before = clock.now
         search.run_in_time(record, seconds, np.random.default_rng(0), clock=clock, stop=stop)
         return clock.now - before
 
-    seconds_for(ROOT.record.reshape(1), 1.0, lambda: clock.now > 5.3)
+    seconds_for(root.record.reshape(1), 1.0, lambda: clock.now > 5.3)
     assert search._left_seconds == pytest.approx(0.7, abs=0.02)
     nodes = search._trees.nodes[0, : search._trees.games[0]["num_nodes"]]
-    node = np.flatnonzero((nodes["num_edges"] > 0) & (nodes["parent"] == 0))[1]
-    same_turn = nodes[node]["player"] == ROOT.current_player()
+    same_turn = (nodes["player"] == root.current_player()) == (left > 0)
+    node = 0 if itself else np.flatnonzero((nodes["num_edges"] > 0) & (nodes["parent"] == 0) & same_turn)[0]
     record = search._trees.states[0, node].reshape(1).copy()
-    assert seconds_for(record, 0.5) == pytest.approx(1.2 if same_turn else 0.5, abs=0.02)
+    assert seconds_for(record, 0.5) == pytest.approx(0.5 + left, abs=0.02)
     search.restart()
     assert seconds_for(record, 0.5) == pytest.approx(0.5, abs=0.02)
+
+
+def test_a_batch_begins_if_half_of_it_is_over_in_time() -> None:
+    deadline = _Deadline(iter((0.0, 0.0, 0.25, 0.5, 0.75, 1.0)).__next__, lambda: False)
+    deadline.time = 1.0
+    assert [deadline() for _ in range(5)] == [False, False, False, False, True]
+
+
+def test_a_search_after_an_error_begins_anew() -> None:
+    search, clock = timed(ROOT.get_game(), solve=False)
+    for evaluate in (clock.evaluate, Mock(side_effect=RuntimeError), clock.evaluate):
+        search.evaluate = evaluate
+        with pytest.raises(RuntimeError) if isinstance(evaluate, Mock) else contextlib.nullcontext():
+            search.run_in_time(ROOT.record.reshape(1), 0.1, np.random.default_rng(0), clock=clock)
+    check_tree(search)  # else visits are pending
 
 
 @ALL

@@ -20,10 +20,10 @@ from stoneworks.envs.rules.games import small_games
 from stoneworks.models.evaluations import evaluation_scale
 from stoneworks.models.search import turn_wins
 from stoneworks.models.search.guides import make_guide
-from stoneworks.models.search.gumbel import Gumbel
+from stoneworks.models.search.gumbel import Gumbel, mixed_value, narrow
 from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy, SearchResult, SearchSettings
 from stoneworks.models.search.puct import PUCT
-from stoneworks.models.search.tree import exponentials
+from stoneworks.models.search.tree import EDGE, ENDED, GAME, NO_NODE, NODE, PROVEN, back_up, exponentials, is_lost
 from stoneworks.models.search.turn_wins import MAX_TURN_ACTIONS
 
 Answers = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
@@ -230,7 +230,7 @@ class SlowPUCT(SlowSearch):
         (Gumbel(max_considered=5, value_scale=0.05, visit_offset=10), SlowGumbel, 37),
         (Gumbel(max_considered=16, value_scale=0.02), SlowGumbel, 6),
         (PUCT(), SlowPUCT, 60),
-        (PUCT(noise_fraction=0, exploration=3), SlowPUCT, 37),
+        (PUCT(noise_fraction=0, exploration=0, exploration_base=1), SlowPUCT, 37),
     ],
     ids=["gumbel", "gumbel-few", "gumbel-fewer-than-actions", "puct", "puct-without-noise"],
 )
@@ -415,3 +415,35 @@ def test_a_winning_turn_is_found_up_to_a_length(winning: int, length: int, monke
     no_board: Any = None
     found = turn_wins.winning_turn(no_board, turn, np.ones(2, np.int8), masks)
     assert found == ((length, winning) if length <= MAX_TURN_ACTIONS else (0, NO_ACTION))
+
+
+def test_noise_makes_the_greatest_sum_a_draw_from_the_policy_or_is_of_dirichlet() -> None:
+    shares = np.array([0.6, 0.3, 0.1])
+    noise = Gumbel().noise((20_000, 3), np.random.default_rng(0))
+    found = np.bincount((np.log(shares) + noise).argmax(1), minlength=3) / 20_000
+    np.testing.assert_allclose(found, shares, atol=0.015)
+    assert PUCT().noise((50, 9), np.random.default_rng(0)).std() > 0.1
+
+
+def test_a_narrowed_root_keeps_its_mixed_value() -> None:
+    nodes, edges, game = np.zeros(2, NODE), np.zeros(4, EDGE), np.zeros(1, GAME)
+    nodes["num_edges"][0], nodes["num_visited"][0] = 4, 1
+    nodes["visits"][1], nodes["total_value"][1] = 1, -1
+    edges["child"], edges["prior"], edges["noise"] = [1, -1, -1, -1], 0.25, np.log(0.25)
+    before = mixed_value(nodes, edges, 0, 1)
+    narrow(nodes, edges, game[0], Gumbel(max_considered=2).parameters, True)
+    assert edges["child"].tolist() == [-1, -1, 1, -1]
+    assert mixed_value(nodes, edges, 0, 1) == before
+
+
+def test_a_proven_draw_is_no_loss_and_is_backed_up_in_place_of_the_last_result() -> None:
+    nodes = np.zeros(3, NODE)
+    nodes["solved"], nodes["network_value"] = [PROVEN, PROVEN, ENDED], [0, -1, -1]
+    lost = [is_lost(nodes, node, sign) for node in (NO_NODE, 0, 1, 2) for sign in (1, -1)]
+    assert lost == [False] * 4 + [True] + [False] * 3
+    nodes = np.zeros(3, NODE)
+    nodes["parent"], nodes["player"], nodes["num_unsolved"] = [NO_NODE, 0, 1], [0, 0, 1], [2, 1, 0]
+    nodes["solved"], nodes["network_value"], nodes["solved_value"] = [0, 0, PROVEN], [0, 0, -1], [-np.inf, 0, -np.inf]
+    nodes["visits"] = nodes["pending"] = 1
+    back_up(nodes, 2, -1.0, 1.0, True)
+    assert nodes["total_value"].tolist() == [0, 0, -1]

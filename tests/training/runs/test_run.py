@@ -35,7 +35,7 @@ from stoneworks.training.runs.algorithms import ALGORITHMS, ConfigError, algorit
 from stoneworks.training.runs.config_files import dump_config
 from stoneworks.training.runs.display import stop_on_signals
 from stoneworks.training.runs.run import TrainingStatus, train_run
-from stoneworks.training.runs.run_folder import read_metrics
+from stoneworks.training.runs.run_folder import read_metrics, truncate_metrics
 from tiny_runs import assert_equal_tensors, change_checkpoint, saved, stopped
 
 
@@ -174,6 +174,13 @@ else:  # the first checkpoint is renamed once, and each further one replaces ano
     Path.rename = die(Path.rename)
 train_run(load_config(sys.argv[1]), sys.argv[2], resume=True, report=report)
 """
+
+
+def test_metrics_before_the_checkpoint_are_kept_as_they_are(tmp_path: Path) -> None:
+    lines = [f'{{"steps": {steps}, "by_node": {{"a": 1.5}}}}\n' for steps in (1, 2, 3)]
+    (tmp_path / "metrics.jsonl").write_text("".join(lines) + "half a li")
+    truncate_metrics(tmp_path / "metrics.jsonl", "steps", 2)
+    assert (tmp_path / "metrics.jsonl").read_text() == "".join(lines[:2])
 
 
 @pytest.mark.slow

@@ -39,7 +39,9 @@ export async function showAnalysis(view, { id, query, signal, go }) {
     tree = Tree.ofLine(position.game, position.actions, position.movers);
   }
   const known = await info();
-  const page = new AnalysisPage(tree, await botsFor(tree.game), known.limits, query.get("agent"), signal, go);
+  const bots = await botsFor(tree.game);
+  signal.throwIfAborted();
+  const page = new AnalysisPage(tree, bots, known.limits, query.get("agent"), signal, go);
   view.append(page.element);
   view.addEventListener("shown", () => page.drawCurve?.());
   await page.goTo(tree.cursor);
@@ -477,6 +479,8 @@ class AnalysisPage {
     const text = this.comment.value;
     if (tree.id !== null) await post(`games/${tree.id}/comment`, { node, text }, this.signal);
     tree.nodes.get(node).comment = text;
+    do await sleep(50, this.signal);
+    while (this.moves.matches(":active")); // a press would lose its button
     this.showTree();
   }
 
@@ -546,12 +550,13 @@ class AnalysisPage {
     this.legend.textContent = shown && `Numbers on the board: ${shown}`;
     this.board.element.classList.toggle("quiet", Boolean(this.shownLine || fields.heat));
     const asked = JSON.stringify(fields);
+    this.wantedFields = asked;
     if (asked === this.shownFields) {
       this.shownNode = node;
       return;
     }
     const position = await post("position", fields, this.signal);
-    if (tree.cursor !== node) return;
+    if (this.wantedFields !== asked) return;
     this.shownFields = asked;
     this.shownNode = node;
     this.position = position;
@@ -645,13 +650,14 @@ class AnalysisPage {
   /** Lets the agents with a search go on, one after the other, and shows what they find. */
   async deepen(actions, signal) {
     await this.curveDone; // where there is one process, it would wait for the search
-    for (const agent of this.agents.filter((name) => this.analysisOf(name)?.simulations)) {
+    const isNetwork = (name) => this.analysisOf(name)?.columns?.some((column) => column.name === "prior");
+    for (const agent of this.agents.filter((name) => isNetwork(name) && this.analysisOf(name).simulations)) {
       if (signal.aborted) return;
       const key = this.keyOf(agent);
       const show = (found) => {
         if (signal.aborted || (found.simulations ?? 0) < (this.found.get(key).simulations ?? 0)) return;
         this.found.set(key, found);
-        this.showPanels();
+        if (!this.panels.matches(":active")) this.showPanels(); // a press would lose its button
         this.showBar();
         if (agent === this.heat && !this.shownLine) this.showBoard();
       };
@@ -684,7 +690,7 @@ class AnalysisPage {
   panelOf(agent) {
     const bot = this.bots.find((known) => known.name === agent) ?? this.typed.get(agent);
     const found = this.found.get(this.keyOf(agent));
-    const remove = button("×", () => this.removeAgent(agent), { class: "quiet", "aria-label": `Remove ${agent}` });
+    const remove = button("×", () => this.removeAgent(agent), { class: "quiet", "aria-label": `Remove ${agent}`, "data-name": `remove ${agent}` });
     const head = h("div", { class: "agent-head" }, h("h2", {}, agent), remove);
     const panel = h("section", { class: "agent card", "aria-label": agent }, head);
     if (bot && bot.rating !== null) panel.append(h("p", { class: "rating" }, `rated ${Math.round(bot.rating)} ± ${Math.round(bot.error)}`));
@@ -738,7 +744,7 @@ class AnalysisPage {
           {},
           found.actions
             .filter((row, index) => index < ROWS || marked.includes(row.action))
-            .map((row) => tableRow([button(row.action, () => this.play([row.action]), { class: "link" }), ...found.columns.map((column) => numberCell(text(column, row)))])),
+            .map((row) => tableRow([button(row.action, () => this.play([row.action]), { class: "link", "data-name": `play ${agent} ${row.action}` }), ...found.columns.map((column) => numberCell(text(column, row)))])),
         ),
       ),
     );

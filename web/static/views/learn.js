@@ -64,9 +64,9 @@ class Lessons {
   }
 
   async start(at) {
-    this.at = at;
+    this.at = Math.max(0, Math.min(at, this.game.lessons.length - 1));
     this.played = [];
-    this.heading.textContent = `Step ${at + 1} of ${this.game.lessons.length}`;
+    this.heading.textContent = `Step ${this.at + 1} of ${this.game.lessons.length}`;
     this.text.textContent = this.lesson.text;
     this.answer.textContent = "";
     this.learner = null;
@@ -139,9 +139,9 @@ class Lessons {
 
   async explain(click) {
     if (this.done) return;
-    const { game, actions } = this.position;
-    const { reasons } = await post("why", { game, actions, ...click }, this.signal);
-    if (reasons.length) this.board.say(reasons.join("; "), click);
+    const { position } = this;
+    const { reasons } = await post("why", { game: position.game, actions: position.actions, ...click }, this.signal);
+    if (reasons.length && position === this.position) this.board.say(reasons.join("; "), click);
   }
 
   /** Starts a game on the smallest named board against the easiest opponent but one. */

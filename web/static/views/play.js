@@ -12,6 +12,7 @@ export async function showGame(view, { id, signal, go }) {
   page.ratings = new Map((await botsFor(first.game)).map((bot) => [bot.name, bot]));
   const { games } = await info();
   page.element.querySelector(".side").append(howToPlay(games.find((game) => game.name === first.game.split("(")[0])) ?? "");
+  signal.throwIfAborted();
   view.append(page.element);
   page.show(first);
   page.waitForOthers();
@@ -374,6 +375,7 @@ class GamePage {
     const hint = await post(`games/${this.id}/hint`, { node }, this.signal).finally(() => this.showStatus());
     if (this.game.current !== node) return;
     this.hint = hint.actions;
+    if (this.shownTurn !== null) return;
     this.showBoard();
     this.showButtons();
     this.board.element.querySelector(".hinted")?.scrollIntoView?.({ block: "nearest" });

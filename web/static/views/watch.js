@@ -272,24 +272,25 @@ async function showRecords(part, context) {
     if (answer.first_player_score !== null) facts.push(`score of player 0: ${percent(answer.first_player_score, 1)}`);
     if (answer.broken) facts.push(`${answer.broken} lines that are no records`);
     summary.textContent = facts.join(" · ");
-    listed.replaceChildren(gamesTable(answer, source.kind === "run", shown, open), pager(answer));
+    listed.replaceChildren(gamesTable(answer, source.kind === "run", shown, open), pager(answer, first));
     return answer;
   };
-  const pager = (answer) =>
+  const pager = (answer, at) =>
     h(
       "div",
       { class: "row" },
-      button("Previous", () => turn(-PAGE), { disabled: first === 0 }),
-      button("Next", () => turn(PAGE), { disabled: first + PAGE >= answer.total }),
-      h("span", { class: "faint" }, answer.total ? `${first + 1} to ${Math.min(first + PAGE, answer.total)}` : "none"),
+      button("Previous", () => turnTo(at - PAGE), { disabled: at === 0 }),
+      button("Next", () => turnTo(at + PAGE), { disabled: at + PAGE >= answer.total }),
+      h("span", { class: "faint" }, answer.total ? `${at + 1} to ${Math.min(at + PAGE, answer.total)}` : "none"),
     );
-  const turn = (by) => {
-    first += by;
+  const turnTo = (at) => {
+    first = at;
     return look();
   };
   const open = async (index) => {
-    const record = await get("watch/record", { source: source.id, index }, signal);
     shown = index;
+    const record = await get("watch/record", { source: source.id, index }, signal);
+    if (shown !== index) return;
     history.replaceState(null, "", `${addressOf(source)}&game=${index + 1}`);
     await showReplay(replay, record, signal);
     replay.scrollIntoView({ block: "nearest", behavior: "smooth" });
