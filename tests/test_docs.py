@@ -9,6 +9,7 @@ import importlib.util
 import inspect
 import io
 import itertools
+import json
 import re
 import runpy
 import shlex
@@ -21,6 +22,7 @@ from typing import Any
 import pytest
 import yaml
 
+from game_play import after, legal_texts
 from stoneworks.envs.rules import game_names, load_game
 from tools.game_tables import facts_table
 
@@ -166,6 +168,16 @@ def test_a_script_on_the_page_about_adding_prints_what_the_page_says(name: str, 
     assert subprocess.check_output(command, cwd=tmp_path, text=True) == f"{printed}\n"
 
 
+def test_notebooks_are_stored_without_outputs() -> None:
+    """They are run with the site, by tests/web/browser/test_site.py."""
+    notebooks = list((ROOT / "examples").glob("*.ipynb"))
+    assert len(notebooks) == 3
+    for notebook in notebooks:
+        for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+            assert not cell.get("outputs"), notebook.name
+            assert cell.get("execution_count") is None
+
+
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_links_to_files_are_valid(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
@@ -221,14 +233,12 @@ def test_what_the_reference_the_pictures_the_changelog_and_the_citation_name_is_
 def test_a_picture_of_the_rules_is_up_to_date_in_its_place_and_true(picture: Any) -> None:
     assert (ROOT / "docs" / picture.path).read_text(encoding="utf-8") == picture.draw().svg
     state = picture.state()
-    legal = {state.action_to_string(action) for action in state.legal_actions()}
+    legal = legal_texts(state)
     shown = picture.illustration
     assert set(shown.legal.split()) <= legal
     assert set(shown.illegal.split()) <= set(state.game.action_texts) - legal
     if shown.result:
-        final = picture.state()
-        for text in shown.then.split():
-            final.apply_action(final.string_to_action(text))
+        final = after(state, shown.then)
         assert final.is_terminal()
         assert shown.result in str(final).splitlines()[-1]
     page = (ROOT / "docs" / f"{state.game.name}.md").read_text(encoding="utf-8")

@@ -167,7 +167,7 @@ def play_typed(typed: str) -> tuple[TerminalGame, str]:
     return terminal, target.getvalue()
 
 
-def test_several_actions_are_typed_on_one_line_and_after_invalid_input_the_prompt_is_repeated() -> None:
+def test_several_actions_are_typed_on_one_line_invalid_input_repeats_the_prompt_and_undo_takes_back() -> None:
     terminal, out = play_typed("zz\n\npass\n c3 \n")
     assert "'zz' is not a valid action" in out
     assert "pass is illegal: V1: the first turn is a stone, not a pass" in out
@@ -188,16 +188,11 @@ def test_several_actions_are_typed_on_one_line_and_after_invalid_input_the_promp
         terminal, out = play_typed(f"c3\n{typed}\n")
         assert reason in out
         assert terminal.state == before, "none of them is played"
-
-
-def test_undo_goes_back_to_the_last_decision_of_the_person() -> None:
     terminal, out = play_typed("undo\nc3\nundo\na3\n")
     assert "There is nothing to undo." in out
     assert terminal.state.serialize().split()[0] == "a3"
     assert len(terminal.state.history()) == 3, "the bot has answered with two stones"
-    before = play_typed("c3\n")[0].state
-    one, two = (before.action_to_string(action) for action in before.legal_actions()[:2])
-    # Within a turn it takes back one stone, and then the turn before.
+    # Undo goes back to the last decision of the person: within a turn by one stone, and then by the turn before.
     for typed in (f"{one}\nundo\n", f"{one}\n{two}\nundo\nundo\n"):
         assert play_typed(f"c3\n{typed}")[0].state == before
     assert play_typed(f"c3\n{one}\nundo\nundo\n")[0].state.is_initial_state()

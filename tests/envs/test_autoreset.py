@@ -61,12 +61,11 @@ def episodes(env: Any, num_steps: int) -> list[list[list[Any]]]:
             rows[row][-1].append(step)
             if ended[row]:
                 rows[row].append([])
-        if mode is AutoresetMode.SAME_STEP:
-            ended = np.zeros(env.num_envs, bool)
-        elif mode is AutoresetMode.DISABLED and ended.any():
+        if mode is AutoresetMode.DISABLED and ended.any():
             after = observations.copy()
             observations, info = env.reset(options={"reset_mask": ended})
             np.testing.assert_array_equal(observations[~ended], after[~ended])
+        if mode is not AutoresetMode.NEXT_STEP:
             ended = np.zeros(env.num_envs, bool)
     return rows
 

@@ -173,16 +173,11 @@ def test_equal_seeds_give_equal_games_with_opponents_given_by_name() -> None:
 
 def test_games_that_end_before_the_learner_acts_are_an_error_and_no_endless_loop() -> None:
     game = "trugo(max_turns=1,radius=3)"
-    envs = VectorEnv(2, game, seat=1)
-    with pytest.raises(ValueError, match=r"seat must let the learner act: 1000 games of trugo.* in a row .*got 1"):
-        envs.reset(seed=0)
-    with pytest.raises(ResetNeeded):
-        envs.step(np.zeros(2, np.int64))
+    for env, action in ((VectorEnv(2, game, seat=1), np.zeros(2, np.int64)), (SingleAgentEnv(game, seat=1), 0)):
+        with pytest.raises(ValueError, match=r"seat must let the learner act: 1000 games of trugo.* in a row .*got 1"):
+            env.reset(seed=0)
+        with pytest.raises(ResetNeeded):
+            env.step(action)
     VectorEnv(2, game, seat=0).reset(seed=0)
-    env = SingleAgentEnv(game, seat=1)
-    with pytest.raises(ValueError, match="seat must let the learner act"):
-        env.reset(seed=0)
-    with pytest.raises(ResetNeeded):
-        env.step(0)
     _, info = SingleAgentEnv(game, seat="alternate").reset(seed=0)
     assert info["action_mask"].any()

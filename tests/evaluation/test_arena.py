@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -53,10 +54,6 @@ class WeakenedBot(Bot):
         return self._bots[int(self._generator.random() < self._weakness)].step_with_policy(state)
 
 
-def weakened(weakness: float) -> Callable[[Game, int], Bot]:
-    return lambda game, seed: WeakenedBot(game, seed, weakness)
-
-
 def settings_of(*pairings: tuple[str, str], num_pairs: int = 12, **options: Any) -> ArenaSettings:
     return ArenaSettings(**{"game": GAME, "pairings": pairings, "num_pairs": num_pairs, **options})
 
@@ -70,12 +67,6 @@ def finished_arena(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("arena") / "played"
     play_arena(match(), folder)
     return folder
-
-
-@pytest.fixture
-def played(finished_arena: Path, tmp_path: Path) -> Path:
-    """The folder of an arena that is over; each test has a copy of its own."""
-    return Path(shutil.copytree(finished_arena, tmp_path / "played"))
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
@@ -157,7 +148,10 @@ def test_a_match_stops_by_its_sequential_test_whatever_the_workers(tmp_path: Pat
     assert results_of(one).to_fields()["sprt"]["decision"] == "elo1 accepted"
 
 
-def test_another_arena_in_the_folder_is_refused(played: Path) -> None:
+def test_another_arena_in_the_folder_is_refused_and_what_cannot_be_read_is_an_error_that_names_the_file(
+    finished_arena: Path, tmp_path: Path
+) -> None:
+    played = Path(shutil.copytree(finished_arena, tmp_path / "played"))
     before = contents(played)
     for settings, difference in (
         (match(8), "num_pairs is 12 in .* and 8 here"),
@@ -168,22 +162,32 @@ def test_another_arena_in_the_folder_is_refused(played: Path) -> None:
         with pytest.raises(ArenaFolderError, match=difference):
             play_arena(settings, played)
         assert before == contents(played)
+    one, other, _ = sorted((played / "games").iterdir())
+    records = read_records(one)
+    for changed, complaint in ((records[:-1], "must contain 8 games, got 7"), (records[::-1], "line 1 is a game of")):
+        write_records(one, changed)
+        with pytest.raises(ArenaFolderError, match=complaint):
+            load_arena(played)
+    one.write_text(other.read_text(encoding="utf-8")[:-20], encoding="utf-8")
+    with pytest.raises(ArenaFolderError, match=f"{one.name}, line 8"):
+        load_arena(played)
+    for content in (b"{", b"{}", (played / "arena.json").read_bytes().replace(b'"random"', b"5")):
+        (played / "arena.json").write_bytes(content)
+        with pytest.raises(ArenaFolderError, match=r"arena\.json"):
+            load_arena(played)
 
 
 @pytest.mark.needs("torch")
 @pytest.mark.parametrize("search", ["", "@2"])
 def test_a_checkpoint_after_more_training_is_another_player(search: str, tmp_path: Path) -> None:
-    from stoneworks.models.checkpoint import save_checkpoint
-    from stoneworks.models.network import Architecture, make_network
+    from random_networks import save_network
 
-    game = load_game(GAME)
-    network = make_network(Architecture.of_game(game, channels=4, blocks=1))
     agent = tmp_path / "agent"
     settings = ArenaSettings(game=GAME, pairings=((f"{agent}{search}", "random"),), num_pairs=2)
-    save_checkpoint(agent, game=game, network=network, training={"frames": 1})
+    save_network(agent, GAME, training={"frames": 1})
     result = play_arena(settings, tmp_path / "arena")
     assert play_arena(settings, tmp_path / "arena").records == result.records
-    save_checkpoint(agent, game=game, network=network, training={"frames": 2})
+    save_network(agent, GAME, training={"frames": 2})
     with pytest.raises(ArenaFolderError, match="checkpoints is"):
         play_arena(settings, tmp_path / "arena")
     assert load_arena(tmp_path / "arena").records == result.records
@@ -201,24 +205,8 @@ def test_a_folder_with_other_files_is_an_error_and_is_not_changed(tmp_path: Path
             load_arena(file.parent)
 
 
-def test_games_and_settings_that_cannot_be_read_are_an_error_that_names_the_file(played: Path) -> None:
-    one, other, _ = sorted((played / "games").iterdir())
-    records = read_records(one)
-    for changed, complaint in ((records[:-1], "must contain 8 games, got 7"), (records[::-1], "line 1 is a game of")):
-        write_records(one, changed)
-        with pytest.raises(ArenaFolderError, match=complaint):
-            load_arena(played)
-    one.write_text(other.read_text(encoding="utf-8")[:-20], encoding="utf-8")
-    with pytest.raises(ArenaFolderError, match=f"{one.name}, line 8"):
-        load_arena(played)
-    for content in (b"{", b"{}", (played / "arena.json").read_bytes().replace(b'"random"', b"5")):
-        (played / "arena.json").write_bytes(content)
-        with pytest.raises(ArenaFolderError, match=r"arena\.json"):
-            load_arena(played)
-
-
 def test_failing_players_are_named_with_the_pairing_also_in_workers_whose_end_is_an_error(tmp_path: Path) -> None:
-    bot, settings = weakened(0)(load_game(GAME), 0), settings_of(("mine", "random"), num_pairs=2)
+    bot, settings = WeakenedBot(load_game(GAME), 0, weakness=0), settings_of(("mine", "random"), num_pairs=2)
     for answer, complaint in (({"side_effect": ZeroDivisionError("mine")}, "mine"), ({"return_value": ([], -3)}, "-3")):
         bot.step_with_policy = Mock(**answer)  # type: ignore[method-assign]
         with pytest.raises(ArenaPlayError, match=f"'mine' against 'random': .*{complaint}"):
@@ -238,7 +226,7 @@ def test_failing_players_are_named_with_the_pairing_also_in_workers_whose_end_is
 
 
 def test_only_players_that_the_arena_made_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made, close = Mock(side_effect=weakened(0.5)), Mock()
+    made, close = Mock(side_effect=partial(WeakenedBot, weakness=0.5)), Mock()
     monkeypatch.setattr(WeakenedBot, "close", close)
     settings = settings_of(("mine", "random"), num_pairs=6, chunk_pairs=2)
     play_arena(settings, tmp_path / "made", {"mine": made})
@@ -293,17 +281,17 @@ def test_results_agree_with_the_games(finished_arena: Path) -> None:
 def ladder(tmp_path_factory: pytest.TempPathFactory) -> Ladder:
     """A ladder of three players."""
     settings = settings_of(*neighbors(["random", "half", "greedy"], 2), num_pairs=60)
-    result = play_arena(settings, tmp_path_factory.mktemp("ladder"), {"half": weakened(0.5)})
+    result = play_arena(settings, tmp_path_factory.mktemp("ladder"), {"half": partial(WeakenedBot, weakness=0.5)})
     return Ladder.of_result(result, "stoneworks ladder make ...")
 
 
 def test_a_player_is_rated_on_a_ladder(ladder: Ladder, tmp_path: Path) -> None:
     assert ladder.ratings.order == ("greedy", "half", "random")
-    anchors = {"half": weakened(0.5)}
+    anchors = {"half": partial(WeakenedBot, weakness=0.5)}
 
     def rated(weakness: float, folder: str, **settings: Any) -> RateResult:
         player = RateSettings(num_anchors=2, **settings)
-        return rate(weakened(weakness), ladder, tmp_path / folder, player, anchors=anchors)
+        return rate(partial(WeakenedBot, weakness=weakness), ladder, tmp_path / folder, player, anchors=anchors)
 
     result = rated(0.2, "mine", name="mine", num_pairs=20)
     half, error_of_half = ladder.ratings.rating("half")

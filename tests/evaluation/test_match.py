@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import numpy as np
-import numpy.typing as npt
 import pytest
 
-from stoneworks.envs.rules import Batch, State, load_game
+from stoneworks.envs.rules import State, load_game
 from stoneworks.evaluation.match import BotPlayError, play_match, random_opening, wilson_interval
 from stoneworks.models import Bot, load_bot
 
@@ -25,15 +26,6 @@ class NthBot(Bot):
         legal = state.legal_actions()
         action = legal[self._number % len(legal)]
         return [(action, 1.0)], action
-
-
-class AnsweringBot(NthBot):
-    """Answers a batch with something given."""
-
-    name = "the culprit"
-
-    def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        return np.asarray(self._number)
 
 
 @pytest.mark.parametrize(
@@ -129,16 +121,18 @@ def test_an_opening_never_ends_the_game_and_is_uniform_among_the_first_actions(g
 @pytest.mark.parametrize(
     ("answer", "complaint"),
     [
-        ([0, 0], "the culprit, game 0 of the match: .* action 0 .* is illegal"),
-        ([-1, -1], "the culprit, game 0 of the match: .* got -1"),
-        ([4, 99], "the culprit, game 2 of the match: .* got 99"),
-        ([4], r"the actions of the culprit must be 2 integers, got int64 of shape \(1,\)"),
-        ([4.0, 4.0], "the actions of the culprit must be 2 integers, got float64"),
+        ([0, 0], r"nth\(7\), game 0 of the match: .* action 0 .* is illegal"),
+        ([-1, -1], r"nth\(7\), game 0 of the match: .* got -1"),
+        ([4, 99], r"nth\(7\), game 2 of the match: .* got 99"),
+        ([4], r"the actions of nth\(7\) must be 2 integers, got int64 of shape \(1,\)"),
+        ([4.0, 4.0], r"the actions of nth\(7\) must be 2 integers, got float64"),
     ],
 )
 def test_an_illegal_answer_is_an_error_that_names_the_bot(answer: list[float], complaint: str) -> None:
+    culprit = NthBot(7)
+    culprit.step_batch = Mock(return_value=np.array(answer))  # type: ignore[method-assign]
     with pytest.raises(BotPlayError, match=complaint):
-        play_match("vadus(size=2)", AnsweringBot(answer), NthBot(0), num_pairs=2, opening_actions=0, seed=0)  # type: ignore[arg-type]
+        play_match("vadus(size=2)", culprit, NthBot(0), num_pairs=2, opening_actions=0, seed=0)
 
 
 @pytest.mark.parametrize(

@@ -197,9 +197,6 @@ def attack_files(number: int, seed: int) -> Counts:
     (games_file,), (arena_file,) = (run_folder / "matches").iterdir(), (arena / "games").iterdir()
     metrics, config_file = run_folder / "metrics.jsonl", run_folder / "config.yaml"
 
-    def load_kernel() -> bool:
-        return cache.load_overload(None, context) is None and not kernel.exists()
-
     def load_forged() -> bool:
         fields = json.loads((checkpoint / "checkpoint.json").read_text(encoding="utf-8"))
         for name in ("model.safetensors", "training.safetensors"):
@@ -242,7 +239,7 @@ def attack_files(number: int, seed: int) -> Counts:
         return True
 
     kinds: list[tuple[Path, Callable[[], bool], tuple[type[BaseException], ...]]] = [
-        (kernel, load_kernel, ()),
+        (kernel, lambda: cache.load_overload(None, context) is None and not kernel.exists(), ()),
         (forged / "model.safetensors", load_forged, (CheckpointError,)),
         (forged / "training.safetensors", load_forged, (CheckpointError,)),
         (metrics, read_all_metrics, ()),
@@ -349,8 +346,7 @@ def attack_arguments(number: int, seed: int) -> Counts:
     return counts
 
 
-def command_line(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "stoneworks", *arguments]
+COMMAND = (sys.executable, "-m", "stoneworks")
 
 
 def training(folder: Path, algorithm: str, *more: str) -> list[str]:
@@ -364,12 +360,12 @@ def training(folder: Path, algorithm: str, *more: str) -> list[str]:
     common = "network.channels=8 network.blocks=1 checkpoint_seconds=1 matches.num_pairs=1 matches.opponents=[random]"
     name, *given = f"{settings} {common}".split()
     overrides = [word for setting in given for word in ("--set", setting)]
-    return command_line("train", name, "--folder", str(folder), *overrides, *more)
+    return [*COMMAND, "train", name, "--folder", str(folder), *overrides, *more]
 
 
 def arena_of(folder: Path, pairs: int) -> list[str]:
     names = ("random", "mcts:5", "--game", "vadus(size=3)", "--workers", "2")
-    return command_line("arena", *names, "--pairs", str(pairs), "--folder", str(folder))
+    return [*COMMAND, "arena", *names, "--pairs", str(pairs), "--folder", str(folder)]
 
 
 def run(words: list[str], seconds: float | None = None, number: int = signal.SIGKILL) -> tuple[int, str]:
@@ -402,18 +398,16 @@ def attack_kills(number: int, seed: int) -> Counts:
             status, errors = run(words((folder / "run").exists()), 2.0 + 20.0 * random.random(), how)
             # CPython ends by SIGINT instead of with 130 if the interrupt came while exec() ran a text, as imports do.
             ends = (0, 130, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT)
-            if "Traceback" in errors or status not in ends:
-                counts.note("crashed", f"{which}, attempt {attempt}: exit status {status}: {errors[-2000:]}")
-            else:
-                counts.note("valid")
+            good = status in ends and "Traceback" not in errors
+            crash = "" if good else f"{which}, attempt {attempt}: exit status {status}: {errors[-2000:]}"
+            counts.note("crashed" if crash else "valid", crash)
         status, errors = run(words((folder / "run").exists()))
         metrics, amount = folder / "run" / "metrics.jsonl", {"ppo": "frames", "alphazero": "positions"}.get(which)
         points = [json.loads(line)[amount] for line in metrics.read_text().splitlines()] if amount else []
         left = list(folder.rglob("*.tmp"))
-        if status or left or points != sorted(set(points)):
-            counts.note("crashed", f"{which}: exit status {status}, {left}, {points}: {errors[-2000:]}")
-        else:
-            counts.note("valid")
+        good = not status and not left and points == sorted(set(points))
+        crash = "" if good else f"{which}: exit status {status}, {left}, {points}: {errors[-2000:]}"
+        counts.note("crashed" if crash else "valid", crash)
         shutil.rmtree(folder)
     return counts
 

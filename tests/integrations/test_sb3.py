@@ -16,11 +16,12 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.callbacks import BaseCallback
 
+from game_play import scattered_action
 from stoneworks.envs import SelfPlayVectorEnv, VectorEnv
-from stoneworks.envs.rules import State
 from stoneworks.integrations.sb3 import SB3VecEnv, SelfPlayMaskablePPO
 from stoneworks.models.network import Architecture
 from stoneworks.training.ppo.sb3_policy import BoardPolicy
+from tiny_runs import assert_equal_tensors
 
 
 def make_env(num_games: int = 4, game: str = "vadus(size=2)", **arguments: Any) -> SB3VecEnv:
@@ -30,10 +31,6 @@ def make_env(num_games: int = 4, game: str = "vadus(size=2)", **arguments: Any) 
 def make_model(env: SB3VecEnv) -> MaskablePPO:
     policy = {"architecture": Architecture.of_game(env.games.game, channels=4, blocks=1)}
     return MaskablePPO(BoardPolicy, env, n_steps=24, batch_size=32, seed=1, device="cpu", policy_kwargs=policy)
-
-
-def first_action(state: State) -> int:
-    return state.legal_actions()[0]
 
 
 def test_spaces_masks_and_attributes_are_those_of_the_games() -> None:
@@ -57,8 +54,8 @@ def test_spaces_masks_and_attributes_are_those_of_the_games() -> None:
 
 
 def test_ended_games_have_return_length_and_last_observation_and_a_reset_can_keep_games() -> None:
-    env = make_env(3, seat="alternate", opponent=first_action)
-    plain = VectorEnv(3, "vadus(size=2)", seat="alternate", opponent=first_action)
+    env = make_env(3, seat="alternate", opponent=scattered_action)
+    plain = VectorEnv(3, "vadus(size=2)", seat="alternate", opponent=scattered_action)
     env.seed(1)
     env.reset()
     plain.reset(seed=1)
@@ -124,7 +121,7 @@ def test_the_policy_agrees_with_sb3_contribs_distributions() -> None:
     assert [actions.tolist(), log_probabilities.tolist(), entropies.tolist()] == [[7] * 6, [0] * 6, [0] * 6]
 
 
-def test_self_play_learns_from_each_players_own_rewards() -> None:
+def test_self_play_learns_from_each_players_own_rewards_and_its_model_is_saved_and_loaded(tmp_path: Path) -> None:
     env = SB3VecEnv(SelfPlayVectorEnv(8, "vadus(size=2)", observation={"layout": "flat"}))
     model = SelfPlayMaskablePPO("MlpPolicy", env, n_steps=32, batch_size=64, gamma=1.0, gae_lambda=1.0, seed=1)
     collected = _SelfPlayed()
@@ -140,6 +137,16 @@ def test_self_play_learns_from_each_players_own_rewards() -> None:
             result = rewards[end, row] * (1 if players[end, row] == players[step, row] else -1)
             assert collected.returns[step, row] == pytest.approx(result, abs=1e-5)
     assert buffer.full
+    model.save(tmp_path / "model")
+    loaded = SelfPlayMaskablePPO.load(tmp_path / "model", env=env)
+    env.seed(0)
+    observations, masks = env.reset(), np.stack(env.env_method("action_masks"))
+    actions, again = (one.predict(observations, deterministic=True, action_masks=masks)[0] for one in (model, loaded))
+    np.testing.assert_array_equal(actions, again)
+    assert_equal_tensors(loaded.policy.state_dict(), model.policy.state_dict())
+    loaded.learn(256)
+    changed = loaded.policy.state_dict()
+    assert any(not torch.equal(tensor, changed[name]) for name, tensor in model.policy.state_dict().items())
 
 
 class _SelfPlayed(BaseCallback):
@@ -158,24 +165,6 @@ class _SelfPlayed(BaseCallback):
     def _on_rollout_end(self) -> None:
         buffer = self.model.rollout_buffer  # type: ignore[attr-defined]
         self.players, self.returns = buffer.players.copy(), buffer.returns.copy()
-
-
-def test_a_self_play_model_is_saved_and_loaded(tmp_path: Path) -> None:
-    env = SB3VecEnv(SelfPlayVectorEnv(2, "vadus(size=2)", observation={"layout": "flat"}))
-    model = SelfPlayMaskablePPO("MlpPolicy", env, n_steps=16, batch_size=16, n_epochs=1)
-    model.learn(32)
-    model.save(tmp_path / "model")
-    loaded = SelfPlayMaskablePPO.load(tmp_path / "model", env=env)
-    env.seed(0)
-    observations, masks = env.reset(), np.stack(env.env_method("action_masks"))
-    actions, again = (one.predict(observations, deterministic=True, action_masks=masks)[0] for one in (model, loaded))
-    np.testing.assert_array_equal(actions, again)
-    weights = loaded.policy.state_dict()
-    for name, tensor in model.policy.state_dict().items():
-        assert torch.equal(tensor, weights[name]), name
-    loaded.learn(32)
-    changed = loaded.policy.state_dict()
-    assert any(not torch.equal(tensor, changed[name]) for name, tensor in model.policy.state_dict().items())
 
 
 def test_invalid_environments_are_rejected() -> None:

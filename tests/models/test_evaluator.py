@@ -12,8 +12,9 @@ pytest.importorskip("torch")
 
 import torch
 
+from game_play import random_batch
 from random_networks import random_network
-from stoneworks.envs.rules import Batch, Game, load_game
+from stoneworks.envs.rules import Game, load_game
 from stoneworks.models.evaluator import Evaluator, NetworkEvaluator, fastest_device, fastest_dtype, make_evaluator
 from stoneworks.models.network import BoardNetwork, WinDrawLossNetwork
 from stoneworks.models.network_inputs import NetworkInputs
@@ -29,10 +30,7 @@ def network_of(game: Game = GAME, **hyperparameters: object) -> BoardNetwork:
 
 
 def planes_of(game: Game = GAME, number: int = 30, features: bool = False) -> npt.NDArray[np.float32]:
-    batch = Batch(game, number, seed=1, auto_reset=True)
-    for _ in range(7):
-        batch.step(batch.random_actions())
-    return NetworkInputs(game, features).of_records(batch.states.copy())[0]
+    return NetworkInputs(game, features).of_records(random_batch(game, number, 7, seed=1).states.copy())[0]
 
 
 def compiled(network: BoardNetwork) -> Evaluator:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from game_play import uniform_game
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.models.solved.solved_game import shipped_solutions
 from stoneworks.models.solver import Solver
@@ -145,10 +146,8 @@ def test_all_positions_of_a_board_have_the_results_that_the_solver_finds(name: s
 
     solver, rng, seen = Solver(game, memory_mib=16), np.random.default_rng(0), set()
     for _ in range(100):
-        state = game.new_initial_state()
-        while not state.is_terminal():
+        for state in uniform_game(game, rng)[:-1]:
             if state.record["num_stones"] >= num_stones:
                 seen.add(results.of(state))
                 assert solver.value(state) == results.of(state), state
-            state.apply_action(int(rng.choice(state.legal_actions())))
     assert seen == {-1, 0, 1}

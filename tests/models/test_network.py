@@ -14,7 +14,8 @@ pytest.importorskip("torch")
 import torch
 
 from fresh_runs import run_python
-from stoneworks.envs.rules import Batch, load_game
+from game_play import random_batch
+from stoneworks.envs.rules import load_game
 from stoneworks.models import architecture
 from stoneworks.models.architecture import NetworkConfig, ResidualConfig, network_config, network_names
 from stoneworks.models.checkpoint import load_checkpoint, save_checkpoint
@@ -35,10 +36,7 @@ def some_network(kind: str = "scalar_value_network", **changes: int) -> BoardNet
 
 
 def some_observations(game: str, number: int) -> torch.Tensor:
-    batch = Batch(load_game(game), number, seed=1)
-    for _ in range(5):
-        batch.step(batch.random_actions())
-    return torch.from_numpy(batch.observations.copy())
+    return torch.from_numpy(random_batch(game, number, 5, seed=1).observations.copy())
 
 
 @pytest.mark.parametrize("kind", network_names())

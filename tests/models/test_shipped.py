@@ -21,14 +21,13 @@ from stoneworks.models.search.gumbel import Gumbel
 
 FACTS = read_test_data("games.yaml")
 GAME = load_game("vadus(size=2)")
-DETERMINISTIC = PlaySettings(deterministic_policy=True)
 
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder in which shipped checkpoints are looked for, with one of Vadus."""
     monkeypatch.setattr(shipped, "shipped_folder", lambda: tmp_path / "checkpoints")
-    save_network(tmp_path / "checkpoints" / "vadus", GAME, play=DETERMINISTIC)
+    save_network(tmp_path / "checkpoints" / "vadus", GAME, play=PlaySettings(deterministic_policy=True))
     return tmp_path / "checkpoints"
 
 

@@ -127,6 +127,14 @@ def with_mover(state: State, player: int, **fields: Any) -> State:
     return State.from_record(state.get_game(), record, trusted=True)
 
 
+def random_batch(game: str | Game, number: int, num_actions: int, seed: int) -> Batch:
+    """Return games after so many random actions, those that were over begun anew."""
+    batch = Batch(played(game).get_game(), number, seed=seed, auto_reset=True)
+    for _ in range(num_actions):
+        batch.step(batch.random_actions())
+    return batch
+
+
 def positions_of_random_games(
     game: Game, num_games: int, num_times: int, num_actions: int, seed: int = 0
 ) -> npt.NDArray[np.void]:

@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +13,8 @@ from typing import Any
 
 import httpx
 import pytest
+
+from processes import COMMAND, PIPES
 
 #: The first kernels of a fresh machine are compiled while the tests wait.
 TIMEOUT_SECONDS = 300.0
@@ -25,13 +26,8 @@ class Server:
     def __init__(self, data: Path, *arguments: str, port: int = 0) -> None:
         self.data = data
         options = ["--data", str(data), "--port", str(port), "--workers", "1", *arguments]
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "stoneworks", "web", *options],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=os.environ | {"PYTHONUNBUFFERED": "1"},
-        )
+        environment = os.environ | {"PYTHONUNBUFFERED": "1"}
+        self.process = subprocess.Popen([*COMMAND, "web", *options], env=environment, **PIPES)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         found = re.search(r"http://127\.0\.0\.1:([0-9]+)/", line)

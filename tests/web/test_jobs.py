@@ -66,7 +66,7 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-def test_equal_requests_share_a_job_until_the_last_of_them_leaves() -> None:
+def test_equal_requests_share_a_job_until_the_last_leaves_and_its_end_does_not_remove_the_next_job() -> None:
     async def check() -> None:
         jobs, work, clients = SharedJobs(), Work(), [Client(), Client()]
         first, second = (ask(jobs, client, work) for client in clients)
@@ -78,11 +78,6 @@ def test_equal_requests_share_a_job_until_the_last_of_them_leaves() -> None:
         work.finish()
         assert await second == {"number": 1}
 
-    asyncio.run(check())
-
-
-def test_the_end_of_a_canceled_job_does_not_remove_the_job_that_replaced_it() -> None:
-    async def check() -> None:
         jobs, work, client = SharedJobs(), Work(), Client()
         first = ask(jobs, client, work)
         await settle()

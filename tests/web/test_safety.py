@@ -6,7 +6,6 @@ import asyncio
 import json
 import socket
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import Pipe
 from pathlib import Path
@@ -39,14 +38,13 @@ def refused(response: httpx.Response, *statuses: int) -> str:
     return str(body["error"]["message"])
 
 
-def test_other_hosts_are_refused_and_other_origins_cannot_write(client: httpx.Client) -> None:
+def test_the_page_is_served_and_other_hosts_origins_and_forms_are_refused(
+    client: httpx.Client, shared_server: Any
+) -> None:
     for host in ("evil.example", "127.0.0.1.evil.example", "evil.example:80", "", "local host", "[::1"):
         assert "host" in refused(client.get("/api/info", headers={"host": host}), 403)
     for origin in ("https://evil.example", "null", "http://127.0.0.1", "http://127.0.0.1:1", "http://[", ""):
         refused(client.post("/api/games", json=NEW, headers={"origin": origin}), 403)
-
-
-def test_the_page_is_served_and_forms_and_other_pages_are_refused(client: httpx.Client, shared_server: Any) -> None:
     for host in ("localhost", "127.0.0.1", "[::1]"):
         assert client.get("/api/info", headers={"host": f"{host}:{shared_server.port}"}).status_code == 200
     headers = {"origin": shared_server.url, "sec-fetch-site": "same-origin"}
@@ -205,15 +203,8 @@ def test_the_number_of_requests_is_bounded(tmp_path: Path) -> None:
     asyncio.run(ask())
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(tmp_path, max_games=2, max_nodes=3)
-    yield store
-    store.close()
-
-
-def test_the_number_of_games_is_bounded_and_a_game_is_read_as_it_was_at_one_time(store: Store) -> None:
-    positions = Positions()
+def test_the_number_of_games_is_bounded_and_a_game_is_read_as_it_was_at_one_time(tmp_path: Path) -> None:
+    store, positions = Store(tmp_path, max_games=2, max_nodes=3), Positions()
     game = positions.game(GAME)
     new = new_game(positions.line(game, ()))
     store.create([new])
@@ -234,6 +225,7 @@ def test_the_number_of_games_is_bounded_and_a_game_is_read_as_it_was_at_one_time
     deleting.join()
     with store._transaction() as database:
         assert database.execute(query).fetchone() == (1,)
+    store.close()
 
 
 def test_a_slow_bot_neither_blocks_others_nor_outlives_its_request(start_server: Any) -> None:

@@ -12,16 +12,11 @@ from game_play import played
 from stoneworks.envs.drawing import draw, theme
 from stoneworks.envs.drawing.picture import Drawing
 from stoneworks.envs.rules import Batch, State, load_game
-from svg_reading import centers, groups, pixel, rgb, spelt
+from svg_reading import centers, group, pixel, rgb, spelt
 
 GAME = load_game("taigo")
 HOLE = "l15-l14 k15-k14 o13-o14 m15-n14"
 START, BEFORE_CONE, AFTER_CONE = played(GAME), played(GAME, HOLE), played(GAME, f"{HOLE} m14+L")
-
-
-def group(drawing: Drawing, name: str) -> list[ElementTree.Element]:
-    """Return the elements right below the groups of that class."""
-    return [child for found in groups(drawing, name) for child in found]
 
 
 def center(cell: str, state: State = START) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from game_play import played, read_test_data
+from game_play import played, random_batch, read_test_data
 from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.models import Bot, BotSpec, UnknownBotError, load_bot
@@ -87,9 +87,7 @@ def test_other_seeds_play_another_game(name: str, make_bot: Callable[..., Bot]) 
 @ALL
 @GAMES
 def test_a_batch_is_played_legally_and_repeats_under_a_seed(name: str, game: str, make_bot: Callable[..., Bot]) -> None:
-    batch = Batch(load_game(game), 9, seed=3, auto_reset=True)
-    for _ in range(4):
-        batch.step(batch.random_actions())
+    batch = random_batch(game, 9, 4, seed=3)
     rows, before = np.array([6, 0, 2, 3]), batch.states.copy()
     one, again = (make_bot(name, game, 3).step_batch(batch, rows) for _ in range(2))
     assert one.dtype == np.int64
@@ -102,9 +100,7 @@ def test_a_batch_is_played_legally_and_repeats_under_a_seed(name: str, game: str
 @pytest.mark.parametrize("name", ALONE)
 @GAMES
 def test_a_batch_is_played_like_its_games_one_by_one(name: str, game: str, make_bot: Callable[..., Bot]) -> None:
-    batch = Batch(load_game(game), 12, seed=5, auto_reset=True)
-    for _ in range(3):
-        batch.step(batch.random_actions())
+    batch = random_batch(game, 12, 3, seed=5)
     rows = np.array([0, 1, 3, 4, 11])
     alone = make_bot(name, game, 9)
     assert make_bot(name, game, 9).step_batch(batch, rows).tolist() == [alone.step(batch.state(row)) for row in rows]

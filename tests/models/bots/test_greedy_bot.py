@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from evaluating import evaluation
@@ -40,22 +39,17 @@ def ends_of_turn(state: State) -> Iterator[tuple[int, State]]:
             yield first, after
 
 
-def best_values(state: State) -> npt.NDArray[np.float32]:
-    """Return what the search must find where nothing limits it."""
-    player = state.current_player()
-    values = np.full(state.game.num_actions, -math.inf, np.float32)
-    for first, end in ends_of_turn(state):
-        value = WIN_VALUE * end.returns()[player] if end.is_terminal() else evaluation(end, player)
-        values[first] = max(values[first], value)
-    return values
-
-
 @pytest.mark.parametrize("name", SMALL_GAMES)
 def test_the_unlimited_search_finds_the_value_of_every_turn(name: str) -> None:
     game = load_game(name)
     bot = GreedyBot(game, 0, num_candidates=1000, beam_width=1000)
     for state in random_positions(game, 40, seed=1):
-        np.testing.assert_array_equal(bot.action_values(state), best_values(state))
+        player = state.current_player()
+        best_values = np.full(game.num_actions, -math.inf, np.float32)
+        for first, end in ends_of_turn(state):
+            value = WIN_VALUE * end.returns()[player] if end.is_terminal() else evaluation(end, player)
+            best_values[first] = max(best_values[first], value)
+        np.testing.assert_array_equal(bot.action_values(state), best_values)
 
 
 @pytest.mark.parametrize("name", ["vadus(size=3)", "vadus(size=5)", "laido(size=5)"])

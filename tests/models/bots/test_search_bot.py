@@ -10,8 +10,9 @@ import pytest
 
 pytest.importorskip("torch")
 
+from game_play import random_batch
 from made_up_network import MadeUpNetwork
-from stoneworks.envs.rules import Batch, Game, load_game
+from stoneworks.envs.rules import Game, load_game
 from stoneworks.models.bots import search_bot
 from stoneworks.models.bots.bot import Analysis
 from stoneworks.models.bots.search_bot import PLAYING_POLICY, SearchBot
@@ -24,17 +25,9 @@ def make_bot(game: Game, **arguments: Any) -> SearchBot:
     return SearchBot(MadeUpNetwork(game, 1.0), game, **{"seed": 1, "simulations": 12, **arguments})
 
 
-def batch_of(game: Game, number: int) -> Batch:
-    """Games of different lengths, none of which is over."""
-    batch = Batch(game, number, seed=3, auto_reset=True)
-    for _ in range(9):
-        batch.step(batch.random_actions())
-    return batch
-
-
 @pytest.mark.parametrize(("limit", "value"), [("MAX_GAMES", 4), ("MAX_EDGES", 4 * 12 * 10)])
 def test_games_beyond_the_maximum_are_searched_later(monkeypatch: pytest.MonkeyPatch, limit: str, value: int) -> None:
-    batch = batch_of(load_game("vadus(size=2)"), 10)
+    batch = random_batch("vadus(size=2)", 10, 9, seed=3)  # games of different lengths
     together = make_bot(batch.game).search_all(batch.states.copy())
     monkeypatch.setattr(search_bot, limit, value)
     bot = make_bot(batch.game)
@@ -61,7 +54,7 @@ def test_with_a_time_limit_each_game_has_its_own_time() -> None:
     """See the tests of the search, where the time is that of a made-up clock."""
     game = load_game("vadus(size=3)")
     bot = make_bot(game, simulations=None, seconds=0.02)
-    batch = batch_of(game, 4)
+    batch = random_batch(game, 4, 9, seed=3)
     rows = np.array([1, 2, 3])
     assert batch.action_masks[rows, bot.step_batch(batch, rows)].all()
     result = bot.search_all(batch.states[rows].copy())

@@ -108,26 +108,18 @@ def test_symmetries_are_drawn_for_each_position(features: bool) -> None:
     assert len(images) > 1
 
 
-def three_positions(value: Any) -> tuple[Game, npt.NDArray[np.void]]:
-    """A win, a draw and a loss, with values of a search."""
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_the_search_has_its_share_of_outcomes_which_are_discounted_by_the_actions_to_the_end(share: float) -> None:
     game = load_game("vadus(size=2)")
     states = random_states(game, 3, 0)
     positions = positions_of(game, states, random_policies(states))
-    positions["result"] = [1, 0, -1]
-    positions["value"] = value
-    return game, positions
-
-
-@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
-def test_the_search_has_its_share_of_outcomes_which_are_discounted_by_the_actions_to_the_end(share: float) -> None:
-    game, positions = three_positions([0.5, -1.0, 0.0])
+    positions["result"], positions["value"] = [1, 0, -1], [0.5, -1.0, 0.0]
     outcomes = BatchMaker(game, share).make(positions, None).outcomes.numpy()
     np.testing.assert_allclose(outcomes.sum(axis=1), 1, rtol=1e-6)
     expected = (1 - share) * np.array([1, 0, -1]) + share * np.array([0.5, -1.0, 0.0])
     np.testing.assert_allclose(outcomes[:, 0] - outcomes[:, 2], expected, atol=1e-6)
     assert outcomes.dtype == np.float32
-    game, positions = three_positions(0.5)
-    positions["actions_left"] = [1, 5, 3]
+    positions["value"], positions["actions_left"] = 0.5, [1, 5, 3]
     outcomes = BatchMaker(game).make(positions, None, 0.9).outcomes.numpy()
     np.testing.assert_allclose(outcomes, [[0.9, 0.1, 0], [0, 1, 0], [0, 1 - 0.9**3, 0.9**3]], atol=1e-6)
     shared = BatchMaker(game, 0.25).make(positions, None, 0.9).outcomes.numpy()

@@ -15,11 +15,11 @@ import pytest
 pytest.importorskip("torch")
 
 from processes import Run
+from random_networks import save_network
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.evaluation.records import GameRecord, read_records
-from stoneworks.models.checkpoint import CheckpointError, save_checkpoint
-from stoneworks.models.network import Architecture, make_network
+from stoneworks.models.checkpoint import CheckpointError
 from stoneworks.text import duration, percent
 from stoneworks.training.runs import report as reports
 from stoneworks.training.runs.algorithms import ConfigError
@@ -80,9 +80,8 @@ def test_the_games_have_the_colors_of_their_end(alphazero_run: Path, monkeypatch
 def test_a_game_with_several_kinds_of_actions_labels_their_sum(name: str, alphazero_run: Path, tmp_path: Path) -> None:
     game = load_game(name)
     training = read_run(alphazero_run).training
-    network = make_network(Architecture.of_game(game, channels=2, blocks=0, kind="win_draw_loss_network"))
     folder = tmp_path / "other"
-    save_checkpoint(folder / "checkpoint", game=game, network=network, training={**training, "match_results": []})
+    save_network(folder / "checkpoint", game, training={**training, "match_results": []})
     text = write_report(folder).read_text()
     assert f"sum of the probabilities of its actions, of which there are {game.num_action_planes} kinds" in text
     assert "No match has been played yet" in text
@@ -174,19 +173,17 @@ def test_a_run_is_not_resumed_from_another_state(alphazero_run: Path, change: Ch
     assert sorted((alphazero_run / "positions").iterdir()) == before
 
 
-BAD_LINES = (
-    *(b"[" * 100_000, b'{"positions": ' + b"9" * 10_000 + b"}", b"\xff\xfe", b"null", b'{"pos'),
-    *(b'{"positions": "31"}', b'{"positions": [31]}', b'{"positions": 31, "positions": 32}'),
-)
-
-
 def test_invalid_lines_of_metrics_are_skipped(alphazero_run: Path) -> None:
+    bad_lines = (
+        *(b"[" * 100_000, b'{"positions": ' + b"9" * 10_000 + b"}", b"\xff\xfe", b"null", b'{"pos'),
+        *(b'{"positions": "31"}', b'{"positions": [31]}', b'{"positions": 31, "positions": 32}'),
+    )
     file = alphazero_run / "metrics.jsonl"
     rows = read_metrics(file, "positions")
     lines = file.read_bytes().splitlines()
     last = json.loads(lines[-1])
     odd = {**last, "positions": last["positions"] + 1, "policy": float("nan"), "value": "x"}
-    file.write_bytes(b"\n".join([lines[0], *BAD_LINES, *lines[1:], json.dumps(odd).encode()]) + b"\n")
+    file.write_bytes(b"\n".join([lines[0], *bad_lines, *lines[1:], json.dumps(odd).encode()]) + b"\n")
     *others, latest = read_metrics(file, "positions")
     assert others == rows
     assert "value" not in latest

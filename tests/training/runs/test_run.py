@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,7 @@ from stoneworks.evaluation.records import read_records
 from stoneworks.locks import InUseError, lock_folder
 from stoneworks.models import UnknownBotError
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
-from stoneworks.training.runs.algorithms import ALGORITHMS, ConfigError, algorithm_names
+from stoneworks.training.runs.algorithms import ConfigError, algorithm_names
 from stoneworks.training.runs.config_files import dump_config
 from stoneworks.training.runs.display import stop_on_signals
 from stoneworks.training.runs.run import TrainingStatus, train_run
@@ -39,11 +38,9 @@ from stoneworks.training.runs.run_folder import read_metrics, truncate_metrics
 from tiny_runs import assert_equal_tensors, change_checkpoint, saved, stopped
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _counting() -> Iterator[None]:
+@pytest.fixture(autouse=True)
+def _counting(registrations_forgotten: None) -> None:
     counting.register()
-    yield
-    ALGORITHMS.remove("counting")
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
@@ -207,16 +204,11 @@ def test_a_killed_run_loses_only_what_came_after_the_last_checkpoint(tmp_path: P
     assert_equal_runs(folder, tmp_path / "whole")
 
 
-@pytest.fixture(scope="module")
-def finished_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    train_run(config(), folder := tmp_path_factory.mktemp("counting") / "finished")
-    return folder
-
-
 @pytest.fixture
-def folder(finished_once: Path, tmp_path: Path) -> Path:
-    """The folder of a finished run; each test has a copy of its own."""
-    return Path(shutil.copytree(finished_once, tmp_path / "finished"))
+def folder(tmp_path: Path) -> Path:
+    """The folder of a finished run."""
+    train_run(config(), tmp_path / "finished")
+    return tmp_path / "finished"
 
 
 def test_a_run_that_cannot_be_continued_is_refused(folder: Path) -> None:
