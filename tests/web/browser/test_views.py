@@ -96,6 +96,9 @@ def test_an_agent_named_by_the_user_and_each_kind_of_heat_map(visit: OpenPage, p
             text = f"{100 * row[kind] / total:.0f}"
             expect(page.locator(f'.picture [data-text="{text}"]').first).to_be_attached()
             expect(agent.locator("tbody").get_by_role("button", name=row["action"], exact=True)).to_have_count(1)
+    agent.get_by_role("button", name="Heat map").dblclick()  # the first answer is no longer asked for
+    page.wait_for_load_state("networkidle")
+    expect(page.locator(f'.picture [data-text="{text}"]').first).to_be_attached()
     page.get_by_role("button", name=re.compile("^Remove")).click()
 
 
@@ -166,6 +169,8 @@ def test_variations_comments_and_links(visit: OpenPage) -> None:
     page.get_by_label("Comment on this position").press("Tab")
     expect(page.locator(".comment-text")).to_have_text("an idea")
     assert "moves=e5%2Cf2%2Cg1%2Ca6" in page.url
+    page.get_by_role("link", name="Skip to the content").press("Enter")
+    expect(page.locator("#main")).to_be_focused()
     page.get_by_role("button", name="Save").click()
     page.wait_for_url("**/analyze/**")
     expect(page.locator(".variation")).to_contain_text("a6")
