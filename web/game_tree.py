@@ -174,6 +174,14 @@ def player_to_move(stored: StoredGame, line: Line) -> int:
     return line.state.current_player()
 
 
+def bot_to_move(stored: StoredGame, line: Line) -> str:
+    """Return the name of the bot to move. Raises :class:`RequestError` if the game is over or a person is to move."""
+    bot = stored.players[player_to_move(stored, line)]
+    if bot is None:
+        raise RequestError("a person is to move", 409)
+    return bot
+
+
 def turn_is_complete(stored: StoredGame, line: Line) -> bool:
     """Return whether the turn in progress is complete but not committed."""
     in_progress = len(stored.path(stored.current)) - len(stored.path(stored.committed))
@@ -236,8 +244,7 @@ def play_turn(stored: StoredGame, positions: Positions, node: int, actions: Sequ
     """Return the game after the actions of a bot."""
     check_current(stored, node)
     line = line_of(stored, positions)
-    if stored.players[player_to_move(stored, line)] is None:
-        raise RequestError("a person is to move", 409)
+    bot_to_move(stored, line)
     positions.line(line.state.get_game(), (*line.actions, *actions))
     after, current = stored.add(node, actions)
     after = after.replace(current=current)

@@ -371,10 +371,7 @@ class GameRoutes:
         def bot_to_move(stored: StoredGame, line: Line) -> str:
             if stored.current != stored.committed:
                 raise RequestError("a turn is in progress", 409)
-            bot = stored.players[game_tree.player_to_move(stored, line)]
-            if bot is None:
-                raise RequestError("a person is to move", 409)
-            return self._agents.check(bot, line.state.get_game()).name
+            return self._agents.check(game_tree.bot_to_move(stored, line), line.state.get_game()).name
 
         def play(actions: Sequence[str]) -> GameView:
             stored = self._store.change(

@@ -163,7 +163,7 @@ class RecordsAnswer(TypedDict):
     Attributes:
         total: number of games that match.
         all: number of all games.
-        broken: number of lines that are no records.
+        broken: number of invalid lines.
         games: the game strings of all games; ``reasons``, ``players`` and ``files`` likewise, at most 100 players.
         mean_length: mean number of actions of the games that match; None if there are none.
         first_player_score: mean score of player 0 in those that are finished.

@@ -106,7 +106,7 @@ def _by_cell(game: Game, given: Any, argument: str) -> dict[int, Any]:
     """Return the mapping with cell indices as keys, in ascending order.
 
     Raises:
-        ValueError: the mapping is none, a key is no cell, or two keys are the same cell.
+        ValueError: the argument is not a mapping, a key is not a cell, or two keys are the same cell.
     """
     if not isinstance(given, Mapping):
         raise ValueError(f"{argument} must be a mapping from cells, got {given!r}")

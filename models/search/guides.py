@@ -1,4 +1,4 @@
-"""Guides: leaf evaluations that are mixed with the network's values early in training and, if the agent says so, at play.
+"""Guides: leaf evaluations that are mixed with the network's values early in training and, in some agents, in play.
 
 The value of a leaf is (1 - w) network + w guide (Silver et al.: Mastering the game of Go with deep neural networks and
 tree search, Nature 529, 2016). A guide is either a hand-written evaluation or the mean result of random playouts.

@@ -398,16 +398,18 @@ def attack_kills(number: int, seed: int) -> Counts:
             status, errors = run(words((folder / "run").exists()), 2.0 + 20.0 * random.random(), how)
             # CPython ends by SIGINT instead of with 130 if the interrupt came while exec() ran a text, as imports do.
             ends = (0, 130, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT)
-            good = status in ends and "Traceback" not in errors
-            crash = "" if good else f"{which}, attempt {attempt}: exit status {status}: {errors[-2000:]}"
-            counts.note("crashed" if crash else "valid", crash)
+            if "Traceback" in errors or status not in ends:
+                counts.note("crashed", f"{which}, attempt {attempt}: exit status {status}: {errors[-2000:]}")
+            else:
+                counts.note("valid")
         status, errors = run(words((folder / "run").exists()))
         metrics, amount = folder / "run" / "metrics.jsonl", {"ppo": "frames", "alphazero": "positions"}.get(which)
         points = [json.loads(line)[amount] for line in metrics.read_text().splitlines()] if amount else []
         left = list(folder.rglob("*.tmp"))
-        good = not status and not left and points == sorted(set(points))
-        crash = "" if good else f"{which}: exit status {status}, {left}, {points}: {errors[-2000:]}"
-        counts.note("crashed" if crash else "valid", crash)
+        if status or left or points != sorted(set(points)):
+            counts.note("crashed", f"{which}: exit status {status}, {left}, {points}: {errors[-2000:]}")
+        else:
+            counts.note("valid")
         shutil.rmtree(folder)
     return counts
 

@@ -210,11 +210,15 @@ def test_the_card_names_earlier_runs(ppo_run: Path, place: Path) -> None:
             runs_before({**training, "algorithm": algorithm, "earlier_runs": bad}, "a checkpoint")
 
 
-def test_the_readme_has_the_table_of_the_shipped_checkpoints(repository: Path) -> None:
+def test_the_readme_has_the_table_of_the_shipped_checkpoints_whose_matches_add_up(repository: Path) -> None:
     text = (repository / "README.md").read_text(encoding="utf-8")
     assert page_with_tables(text) == text, "the README is old: make checkpoint-tables"
     with pytest.raises(ValueError, match=r"shipped checkpoints.* once each"):
         page_with_tables("no marks")
+    for file in (repository / "models" / "checkpoints").glob("*/matches.json"):
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        for row in (row for part in (stored, *stored["other_games"]) for row in part["matches"]):
+            assert [np.sum(row["by_pair"], axis=axis).tolist() for axis in (1, 0)] == row["by_seat"], file
 
 
 def test_players_are_rated_by_their_games_against_those_of_the_ladder(monkeypatch: pytest.MonkeyPatch) -> None:

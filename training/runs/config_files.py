@@ -81,9 +81,8 @@ def _check_names(values: Any, source: str, folder: Path, key: str = "") -> None:
         )
     elif isinstance(values, str) and values:
         entry = registered_kind(values)
-        starts_program = (
-            entry is not None and entry.starts_programs
-        )  # whatever the key: an algorithm has keys of its own
+        # A registered algorithm may have names of bots under keys of its own.
+        starts_program = entry is not None and entry.starts_programs
         if starts_program or key.endswith("opponents") or key == "init_from":
             check_name_in_file(values, source, folder)
 

@@ -9,7 +9,7 @@ const OTHER = "other";
 export class BotChoice {
   /**
    * @param label of the selection; an element or a text.
-   * @param options `empty`, the text of the choice that is no bot; `chosen(name)`, called after each choice, with null for it.
+   * @param options `empty`, the text of the choice of no bot; `chosen(name)`, called after each choice, with null for it.
    */
   constructor(label, { empty = "Person", chosen = () => {} } = {}) {
     this.empty = empty;

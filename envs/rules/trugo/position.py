@@ -173,7 +173,7 @@ class TrugoTexts(Game):
         if position.picked == (kind, cell):
             return f"R6: the piece stands on {name} already"
         if not position.junctions[kind, cell]:
-            return f"R6: {name} is no corner where three tiles meet"
+            return f"R6: {name} is not a corner where three tiles meet"
         if position.below[kind, cell] >= 0:
             return f"R6: {name} has two pieces, the most that a stack has"
         if position.top[kind, cell] >= 0 and not self.options["stacking"]:

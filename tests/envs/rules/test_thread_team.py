@@ -51,7 +51,7 @@ def test_the_threads_end_with_the_team() -> None:
     del team
     gc.collect()
     for thread in started:
-        thread.join(600)
+        thread.join(10)
         assert not thread.is_alive()
 
 

@@ -647,11 +647,11 @@ class AnalysisPage {
     if (this.deepens && !own.signal.aborted) this.deepen(actions, own.signal);
   }
 
-  /** Lets the agents with a search go on, one after the other, and shows what they find. */
+  /** Lets the agents that search with a network go on, one after the other, and shows what they find. */
   async deepen(actions, signal) {
     await this.curveDone; // where there is one process, it would wait for the search
-    const isNetwork = (name) => this.analysisOf(name)?.columns?.some((column) => column.name === "prior");
-    for (const agent of this.agents.filter((name) => isNetwork(name) && this.analysisOf(name).simulations)) {
+    const hasPriors = (agent) => this.analysisOf(agent)?.columns?.some(({ name }) => name === "prior");
+    for (const agent of this.agents.filter(hasPriors)) {
       if (signal.aborted) return;
       const key = this.keyOf(agent);
       const show = (found) => {

@@ -270,7 +270,7 @@ async function showRecords(part, context) {
     const facts = [answer.total === answer.all ? `${answer.all} games` : `${answer.total} of ${answer.all} games`];
     if (answer.mean_length !== null) facts.push(`${answer.mean_length.toFixed(1)} actions on average`);
     if (answer.first_player_score !== null) facts.push(`score of player 0: ${percent(answer.first_player_score, 1)}`);
-    if (answer.broken) facts.push(`${answer.broken} lines that are no records`);
+    if (answer.broken) facts.push(`${answer.broken} invalid lines`);
     summary.textContent = facts.join(" · ");
     listed.replaceChildren(gamesTable(answer, source.kind === "run", shown, open), pager(answer, first));
     return answer;
