@@ -29,6 +29,9 @@ Evaluate: TypeAlias = Callable[[npt.NDArray[np.float32]], tuple[npt.NDArray[np.f
 #: Limit and schedule of searches whose number of simulations is not known.
 _NO_LIMIT, _NO_SCHEDULE = np.iinfo(np.int32).max, np.empty((0, 0), np.int32)
 
+#: Number of leaves of other threads that a thread passes over for a batch.
+_MAX_COLLISIONS = 64
+
 #: Where a position is that a tree is kept for: in the turn of the last search, not at its start, or elsewhere.
 _SAME_TURN, _OTHER_TURN = 1, 2
 
@@ -202,7 +205,8 @@ class NetworkSearch:
         per_tree = policy.round_size if settings.batch is None else settings.batch
         size = max_games * per_tree
         self._batches = [_Batch(self._inputs, size) for _ in range(settings.threads)]
-        self._limits = np.array([0, per_tree, settings.batch is None])
+        max_collisions = _MAX_COLLISIONS if settings.threads > 1 else 0
+        self._limits = np.array([0, per_tree, settings.batch is None, max_collisions])
         self._changed = threading.Condition()
         self._num_searching = 0
         self._left_seconds = 0.0

@@ -201,6 +201,16 @@ def add_visit(nodes: Nodes, leaf: int, change: int) -> None:
 
 
 @kernel
+def add_collision(nodes: Nodes, leaf: int, change: int) -> None:
+    """Add or remove a pending visit only below the actions of the root, whose visits follow a schedule."""
+    node = leaf
+    while nodes[node].parent > 0:
+        nodes[node].visits += change
+        nodes[node].pending += change
+        node = nodes[node].parent
+
+
+@kernel
 def cancel(nodes: Nodes, edges: Edges, game: Record, leaf: Record) -> None:
     """Remove a pending leaf as if its simulation had not begun."""
     add_visit(nodes, leaf.node, -1)
@@ -499,16 +509,19 @@ def descend(
 ) -> tuple[int, int]:
     """Descend each tree, add leaves, and return the number of leaves and of the observations among them.
 
-    ``limits`` are the number of simulations of the search, the maximum number of leaves per tree, and 1 if leaves must not
-    depend on each other (below the same edge of the root), else 0. A tree with a solved root, or without room for another
-    node, gets no leaf. The observations of the leaves are the first entries of ``planes[_, planes, height * width]``. See the
-    module for the other arguments.
+    ``limits`` are the number of simulations of the search, the maximum number of leaves per tree, 1 if leaves must not
+    depend on each other (below the same edge of the root), else 0, and how many descents per tree may end at a leaf that is
+    pending already, each of which counts as a visit for the next ones. A tree with a solved root, or without room for
+    another node, gets no leaf. The observations of the leaves are the first entries of ``planes[_, planes, height *
+    width]``. See the module for the other arguments.
     """
     board, states, nodes, edges, games = trees
+    collisions = np.empty(limits[3], np.int64)
     num_leaves = num_asked = 0
     for row in range(games.shape[0]):
         game = games[row]
         stop = num_leaves + limits[1]
+        num_collisions = 0
         while num_leaves < stop and game.simulations < limits[0] and not nodes[row, 0].solved:
             # Every pending leaf will get at most an edge for each action.
             num_edges = game.num_edges + (nodes[row, 0].pending + 1) * board[0].num_actions
@@ -516,12 +529,14 @@ def descend(
                 break
             node = 0
             answer = -1
+            collided = NO_NODE
             added = newly_solved = False
             while not nodes[row, node].solved:
                 edge = choose_edge(nodes[row], edges[row], node, game, parameters, schedule)
                 child = NO_NODE if edge < 0 else edges[row, edge].child
                 if edge < 0 or (child != NO_NODE and is_unexpanded(nodes[row], child)):
                     node = NO_NODE  # what follows depends on a pending leaf
+                    collided = child
                     break
                 if child != NO_NODE:
                     if limits[2] and node == 0 and nodes[row, child].pending > 0:
@@ -548,11 +563,18 @@ def descend(
                 if state.winner != NO_WINNER:
                     nodes[row, node].network_value = sign_of(state.winner)
             if node == NO_NODE:
-                break
+                if collided == NO_NODE or num_collisions == limits[3] or nodes[row, collided].parent == 0:
+                    break
+                add_collision(nodes[row], collided, 1)
+                collisions[num_collisions] = collided
+                num_collisions += 1
+                continue
             add_visit(nodes[row], node, 1)
             add_leaf(leaves[num_leaves], row, node, answer, added, newly_solved)
             num_leaves += 1
             game.simulations += 1
+        for number in range(num_collisions):
+            add_collision(nodes[row], collisions[number], -1)
     return num_leaves, num_asked
 
 

@@ -119,6 +119,22 @@ def test_threads_share_one_tree_and_an_error_in_one_ends_the_search() -> None:
         search.run(ROOT.record.reshape(1), 200, np.random.default_rng(0))
 
 
+def test_a_thread_passes_over_a_leaf_that_another_one_evaluates() -> None:
+    game, both, asked = ROOT.get_game(), threading.Barrier(2, timeout=20), []
+
+    def evaluate(planes: Planes) -> tuple[Planes, npt.NDArray[np.float32]]:
+        asked.append(len(planes))
+        if len(asked) in (3, 4):  # after the root and its only action
+            both.wait()
+        prefers_one = np.tile(-2 * np.arange(game.num_actions, dtype=np.float32), (len(planes), 1))
+        return prefers_one, np.full(len(planes), -1, np.float32)  # no worse than a virtual loss
+
+    policy = Gumbel(gumbel_scale=0, max_considered=1)
+    search = make_search(game, policy, network=evaluate, batch=1, threads=2, solve=False)
+    assert search.run(ROOT.record.reshape(1), 4, np.random.default_rng(0)).visits.sum() == 4
+    check_tree(search)
+
+
 class Clock:
     """A clock that each call of the network moves by a millisecond per position, and each look at it by a microsecond."""
 
