@@ -126,13 +126,11 @@ def test_a_thread_passes_over_a_leaf_that_another_one_evaluates() -> None:
         asked.append(len(planes))
         if len(asked) in (3, 4):  # after the root and its only action
             both.wait()
-        prefers_one = np.tile(-2 * np.arange(game.num_actions, dtype=np.float32), (len(planes), 1))
-        return prefers_one, np.full(len(planes), -1, np.float32)  # no worse than a virtual loss
+        logits = np.tile(-2 * np.arange(game.num_actions, dtype=np.float32), (len(planes), 1))
+        return logits, np.full(len(planes), -1, np.float32)  # no worse than a virtual loss
 
-    policy = Gumbel(gumbel_scale=0, max_considered=1)
-    search = make_search(game, policy, network=evaluate, batch=1, threads=2, solve=False)
+    search = make_search(game, Gumbel(gumbel_scale=0, max_considered=1), network=evaluate, batch=1, threads=2, solve=False)
     assert search.run(ROOT.record.reshape(1), 4, np.random.default_rng(0)).visits.sum() == 4
-    check_tree(search)
 
 
 class Clock:
