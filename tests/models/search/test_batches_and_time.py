@@ -129,7 +129,8 @@ def test_a_thread_passes_over_a_leaf_that_another_one_evaluates() -> None:
         logits = np.tile(-2 * np.arange(game.num_actions, dtype=np.float32), (len(planes), 1))
         return logits, np.full(len(planes), -1, np.float32)  # no worse than a virtual loss
 
-    search = make_search(game, Gumbel(gumbel_scale=0, max_considered=1), network=evaluate, batch=1, threads=2, solve=False)
+    policy = Gumbel(gumbel_scale=0, max_considered=1)
+    search = make_search(game, policy, network=evaluate, batch=1, threads=2, solve=False)
     assert search.run(ROOT.record.reshape(1), 4, np.random.default_rng(0)).visits.sum() == 4
 
 
