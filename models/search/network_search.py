@@ -29,7 +29,7 @@ Evaluate: TypeAlias = Callable[[npt.NDArray[np.float32]], tuple[npt.NDArray[np.f
 #: Limit and schedule of searches whose number of simulations is not known.
 _NO_LIMIT, _NO_SCHEDULE = np.iinfo(np.int32).max, np.empty((0, 0), np.int32)
 
-#: Number of leaves of other threads that a thread passes over for a batch.
+#: Maximum number of pending leaves of other threads that a thread skips per batch.
 _MAX_COLLISIONS = 64
 
 #: Where a position is that a tree is kept for: in the turn of the last search, not at its start, or elsewhere.

@@ -191,20 +191,13 @@ def is_unexpanded(nodes: Nodes, node: int) -> bool:
 
 
 @kernel
-def add_visit(nodes: Nodes, leaf: int, change: int) -> None:
-    """Add a pending visit to ``leaf`` and the nodes above it, or remove one if ``change`` is -1."""
-    node = leaf
-    while node != NO_NODE:
-        nodes[node].visits += change
-        nodes[node].pending += change
-        node = nodes[node].parent
+def add_visit(nodes: Nodes, leaf: int, change: int, min_parent: int) -> None:
+    """Add a pending visit to ``leaf`` and the nodes above it, or remove one if ``change`` is -1.
 
-
-@kernel
-def add_collision(nodes: Nodes, leaf: int, change: int) -> None:
-    """Add or remove a pending visit only below the actions of the root, whose visits follow a schedule."""
+    ``min_parent`` is ``NO_NODE`` for all of these nodes, and 1 for those below the actions of the root.
+    """
     node = leaf
-    while nodes[node].parent > 0:
+    while node != NO_NODE and nodes[node].parent >= min_parent:
         nodes[node].visits += change
         nodes[node].pending += change
         node = nodes[node].parent
@@ -213,7 +206,7 @@ def add_collision(nodes: Nodes, leaf: int, change: int) -> None:
 @kernel
 def cancel(nodes: Nodes, edges: Edges, game: Record, leaf: Record) -> None:
     """Remove a pending leaf as if its simulation had not begun."""
-    add_visit(nodes, leaf.node, -1)
+    add_visit(nodes, leaf.node, -1, NO_NODE)
     if leaf.added:
         parent = nodes[leaf.node].parent
         first = nodes[parent].first_edge
@@ -394,7 +387,7 @@ def plant(trees: Trees, roots: StateArray, planes: Float32Tables, leaves: LeafAr
         game.num_edges = 0
         game.num_considered = 0
         add_node(nodes[row], game, NO_NODE, roots[row].current_player)
-        add_visit(nodes[row], 0, 1)
+        add_visit(nodes[row], 0, 1, NO_NODE)
         states[row, 0] = roots[row]
         observe(board[0], states[row, 0], states[row, 0].current_player, planes[row])
         add_leaf(leaves[row], row, 0, row, False, False)
@@ -529,14 +522,12 @@ def descend(
                 break
             node = 0
             answer = -1
-            collided = NO_NODE
             added = newly_solved = False
             while not nodes[row, node].solved:
                 edge = choose_edge(nodes[row], edges[row], node, game, parameters, schedule)
                 child = NO_NODE if edge < 0 else edges[row, edge].child
                 if edge < 0 or (child != NO_NODE and is_unexpanded(nodes[row], child)):
                     node = NO_NODE  # what follows depends on a pending leaf
-                    collided = child
                     break
                 if child != NO_NODE:
                     if limits[2] and node == 0 and nodes[row, child].pending > 0:
@@ -563,18 +554,18 @@ def descend(
                 if state.winner != NO_WINNER:
                     nodes[row, node].network_value = sign_of(state.winner)
             if node == NO_NODE:
-                if collided == NO_NODE or num_collisions == limits[3] or nodes[row, collided].parent == 0:
+                if child == NO_NODE or nodes[row, child].parent == 0 or num_collisions == limits[3]:
                     break
-                add_collision(nodes[row], collided, 1)
-                collisions[num_collisions] = collided
+                add_visit(nodes[row], child, 1, 1)  # not to the root's actions: their visits follow a schedule
+                collisions[num_collisions] = child
                 num_collisions += 1
                 continue
-            add_visit(nodes[row], node, 1)
+            add_visit(nodes[row], node, 1, NO_NODE)
             add_leaf(leaves[num_leaves], row, node, answer, added, newly_solved)
             num_leaves += 1
             game.simulations += 1
         for number in range(num_collisions):
-            add_collision(nodes[row], collisions[number], -1)
+            add_visit(nodes[row], collisions[number], -1, 1)
     return num_leaves, num_asked
 
 

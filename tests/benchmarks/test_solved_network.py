@@ -1,4 +1,4 @@
-"""A network that learns the solver's answers: what it learns is exact, and not what it is asked."""
+"""A network that learns the solver's answers: its targets are exact, and it learns none of the tested positions."""
 
 from __future__ import annotations
 

@@ -20,13 +20,13 @@ TRUGO = ("trugo(radius=2,tiles=5)", "trugo(max_turns=6,radius=2,tiles=7)")
 
 
 class CountingPlayer:
-    """Plays scattered actions, and takes note of the games it was asked about."""
+    """Plays scattered actions, and records the games of each call."""
 
     def __init__(self) -> None:
         self.asked: list[list[int]] = []
 
     def step(self, state: State) -> int:
-        raise AssertionError("a player with step_batch is asked for all of its games at once")
+        raise AssertionError("a player with step_batch gets all of its games at once")
 
     def step_batch(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         self.asked.append(rows.tolist())

@@ -15,7 +15,7 @@ from stoneworks.models.search.network_search import SearchPolicy
 
 
 class MadeUpNetwork:
-    """Answers at random, but the same for the same position, whatever it is asked with; ``asked`` has the batch sizes."""
+    """Random answers, the same for equal positions in any batch; ``asked`` has the batch sizes."""
 
     def __init__(self, game: Game, spread: float = 2.0) -> None:
         rng = np.random.default_rng(5)

@@ -122,7 +122,7 @@ def test_a_full_cache_discards_the_oldest_entries() -> None:
         np.testing.assert_allclose(logits, expected[0][rows], atol=1e-5)
         np.testing.assert_allclose(values, expected[1][rows], atol=1e-5)
         assert sum(of_row.nbytes for of_row, _ in cache._answers.values()) <= room
-    assert sum(network.asked) == 5 + 6, "a position that occurs twice in a call is asked about once"
+    assert sum(network.asked) == 5 + 6, "a position that occurs twice in a call is evaluated once"
     cache.clear()
     for _ in range(2):
         cache(planes[:3])

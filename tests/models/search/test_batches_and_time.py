@@ -132,6 +132,7 @@ def test_a_thread_passes_over_a_leaf_that_another_one_evaluates() -> None:
     policy = Gumbel(gumbel_scale=0, max_considered=1)
     search = make_search(game, policy, network=evaluate, batch=1, threads=2, solve=False)
     assert search.run(ROOT.record.reshape(1), 4, np.random.default_rng(0)).visits.sum() == 4
+    check_tree(search)
 
 
 class Clock:
