@@ -20,12 +20,11 @@ from stoneworks.cli.console import progress_bar
 from stoneworks.cli.main import run
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.evaluation.accuracy.measure import measure_accuracy
-from stoneworks.evaluation.accuracy.sample import SolvedPosition, load_sample, make_sample
+from stoneworks.evaluation.accuracy.sample import SolvedPosition, image_key, load_sample, make_sample
 from stoneworks.models.architecture import Architecture
 from stoneworks.models.bots.loading import load_bot
 from stoneworks.models.checkpoint import load_checkpoint, save_checkpoint
 from stoneworks.models.network import BoardNetwork, make_network
-from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.shipped import shipped_folder
 from stoneworks.training.alphazero.config import LearnerConfig
 from stoneworks.training.alphazero.learner import Learner
@@ -38,15 +37,8 @@ def without_images(
     game: Game, positions: tuple[SolvedPosition, ...], tested: tuple[SolvedPosition, ...]
 ) -> list[SolvedPosition]:
     """Return the positions that are not images of those that are ``tested``."""
-    inputs = NetworkInputs(game, features=False)
-    origins = np.argsort(inputs.symmetry_images, axis=1)
-
-    def key(position: SolvedPosition) -> bytes:
-        planes = inputs.of_state(position.state(game)).reshape(-1)
-        return min(image.tobytes() for image in planes[origins])  # the same for all images
-
-    keys = set(map(key, tested))
-    return [position for position in positions if key(position) not in keys]
+    keys = {image_key(position.state(game)) for position in tested}
+    return [position for position in positions if image_key(position.state(game)) not in keys]
 
 
 def training_positions(game: Game, solved: list[SolvedPosition]) -> npt.NDArray[np.void]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from stoneworks.envs.drawing import Drawing, draw, pieces, svg, trugo
 from stoneworks.envs.rules import load_game
+from stoneworks.evaluation.accuracy.sample import load_sample
 
 GAMES = {
     "vadus(size=9)": """
@@ -69,6 +70,18 @@ def _below(x: float) -> list[svg.Point]:
     return [(x + trugo.PITCH / 2, trugo.EDGE / 2), (x - trugo.PITCH / 2, trugo.EDGE / 2)]
 
 
+def trugo_waiting_turn() -> Drawing:
+    """Return a picture of a solved ending that searches lose, with its only winning action."""
+    game = load_game("trugo(radius=10,tiles=36)")
+    position = load_sample(game).positions[26]
+    (text,) = position.keeping
+    return draw(position.state(game), last_actions=(), fill={text.removeprefix("x"): "#80c080"})
+
+
+#: The other pictures, by the name of the file.
+OTHERS = {"trugo-geometry": trugo_geometry, "trugo-waiting-turn": trugo_waiting_turn}
+
+
 def main() -> None:
     """Draw them all."""
     folder = Path(__file__).parent / "images"
@@ -79,9 +92,10 @@ def main() -> None:
         path = folder / f"{game.name}.svg"
         draw(state).save(path)
         print(path)
-    path = folder / "trugo-geometry.svg"
-    trugo_geometry().save(path)
-    print(path)
+    for name, picture in OTHERS.items():
+        path = folder / f"{name}.svg"
+        picture().save(path)
+        print(path)
 
 
 if __name__ == "__main__":

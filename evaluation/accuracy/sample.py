@@ -23,20 +23,20 @@ class SolvedPosition(Document):
     """A position in which some action loses the exact result.
 
     Attributes:
-        actions: texts of the actions that lead to it.
+        moves: the actions that lead to it, as ``State.serialize`` writes them.
         phase: share of its game that has been played, from 0 to 1.
         result: exact result for the player to move.
         keeping: texts of the actions that keep it.
     """
 
-    actions: Tuple[str]
+    moves: str
     phase: Annotated[float, Field(ge=0, le=1)]
     result: Annotated[int, Field(ge=-1, le=1)]
     keeping: Tuple[str]
 
     def state(self, game: Game) -> State:
-        """Return the state after its actions, in the game of its sample."""
-        return game.deserialize_state("\n".join(self.actions))
+        """Return the state after its moves, in the game of its sample."""
+        return game.deserialize_state(self.moves)
 
 
 class Sample(Document):
@@ -50,7 +50,7 @@ class Sample(Document):
         num_unsolved: positions that were drawn and not solved within ``max_positions``.
         max_positions: maximum number of positions that the solver visited for each.
         seed: seed of the games.
-        positions: the positions, all different.
+        positions: the positions, none an image of another under a symmetry of the game.
     """
 
     game: str
@@ -84,6 +84,12 @@ def shipped_samples(game_name: str) -> list[Sample]:
     return sorted(samples, key=lambda sample: load_game(sample.game).num_actions)
 
 
+def image_key(state: State) -> bytes:
+    """Return a key that positions share exactly if they are images of each other under the symmetries of the game."""
+    planes = state.observation_tensor(state.current_player())
+    return min(symmetry.of_observation(planes).tobytes() for symmetry in state.game.symmetries)
+
+
 def make_sample(
     game: Game,
     num_positions: int,
@@ -96,8 +102,9 @@ def make_sample(
 ) -> Sample:
     """Return a sample of solved positions from games of bots against themselves, at most one position per game.
 
-    The first actions of each game are random, 0 to 3 of them. Positions of each game are drawn until one has an action that is
-    a mistake, none from before one that was not solved. At most 100 games are played per position of the sample.
+    No position is an image of another under a symmetry. The first actions of each game are random, 0 to 3 of them.
+    Positions of each game are drawn until one has an action that is a mistake, none from before one that was not solved. At
+    most 100 games are played per position of the sample.
 
     Args:
         game: the game.
@@ -120,7 +127,7 @@ def make_sample(
         first = 0 if last_actions is None else max(0, len(states) - last_actions)
         for move in first + rng.permutation(len(states) - first):
             state = states[move]
-            key = state.record.tobytes()
+            key = image_key(state)
             if move < first or key in found:
                 continue
             try:
@@ -131,7 +138,7 @@ def make_sample(
                 continue
             if len(solution.actions) < len(state.legal_actions()):
                 found[key] = SolvedPosition(
-                    actions=tuple(map(game.action_to_string, state.history())),
+                    moves=state.serialize(),
                     phase=round(move / len(states), 3),
                     result=solution.result,
                     keeping=tuple(map(game.action_to_string, solution.actions)),

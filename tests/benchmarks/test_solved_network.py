@@ -20,8 +20,8 @@ def test_tested_positions_and_their_images_are_not_learned() -> None:
     positions = load_sample(game).positions
     tested = positions[0]
     for symmetry in game.symmetries:
-        actions = [game.action_to_string(symmetry.actions[game.string_to_action(text)]) for text in tested.actions]
-        image = tested.model_copy(update={"actions": tuple(actions)})
+        moves = [game.action_to_string(symmetry.actions[action]) for action in tested.state(game).history()]
+        image = tested.model_copy(update={"moves": "\n".join(moves)})
         assert solved_network.without_images(game, (image,), (tested,)) == []
     others = [position for position in positions if position.result != tested.result]  # so they are no images of it
     assert others
