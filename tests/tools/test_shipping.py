@@ -60,7 +60,7 @@ def test_a_shipped_folder_has_what_playing_needs_and_no_more(alphazero_run: Path
     assert "random_state" not in description["training"]
     measured = [(row["game"], row["player"], row["positions"]) for row in matches_of(target)["accuracy"]]
     assert measured == [("vadus(size=2)", player, 120) for player in ("policy", "policy@4")]
-    assert "| `vadus(size=2)` | whole games | 60 | " in (target / "README.md").read_text()
+    assert "| `vadus(size=2)` | whole games | 120 | " in (target / "README.md").read_text()
     before, after = load_checkpoint(alphazero_run / "checkpoint"), load_checkpoint(target, GAME)
     assert_equal_tensors(before.network.state_dict(), after.network.state_dict())
 
