@@ -101,7 +101,7 @@ class Solver:
         self._path: npt.NDArray[Any] = np.empty(depth, game.state_dtype)
         self._frames = np.zeros(depth, proof_search.FRAME)
         self._candidates = np.empty((depth, game.num_actions), np.int32)
-        self._keys = proof_search.hash_keys(game)
+        self._hashing = proof_search.hash_keys(game)
         self._history = np.full((2, game.num_actions), 0.5, np.float32)
         self._progress = np.zeros(NUM_PROGRESS, np.int64)
         by_evaluation = order_by_evaluation and has_evaluation(game)
@@ -179,7 +179,7 @@ class Solver:
             begin, visited = time.perf_counter(), int(work[POSITIONS])
             work[LIMIT] = visited + budget.check(chunk)
             stack = self._path, self._frames, self._candidates
-            self._search(self.game.board, *stack, self._table, self._keys, self._history, work)
+            self._search(self.game.board, *stack, self._table, self._hashing, self._history, work)
             budget.visited += int(work[POSITIONS]) - visited
             elapsed = time.perf_counter() - begin
             chunk = min(2 * chunk, max(_FIRST_CHUNK, int(chunk * SECONDS_PER_CALL / max(elapsed, 1e-9))))

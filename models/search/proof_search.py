@@ -13,7 +13,7 @@ up in the table.
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
 import numba
 import numpy as np
@@ -56,6 +56,7 @@ FRAME = np.dtype(
     align=True,
 )
 FrameArray: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(FRAME)[::1]]
+UInt32Table: TypeAlias = Annotated[npt.NDArray[np.uint32], numba.uint32[:, ::1]]
 UInt64Table: TypeAlias = Annotated[npt.NDArray[np.uint64], numba.uint64[:, ::1]]
 
 # Indices of ``progress``.
@@ -72,27 +73,35 @@ _EXPONENT, _SIGNIFICAND, _FLOAT = np.uint64(23), np.uint64(9), np.uint64(0xFFFFF
 _UNKNOWN = 8
 
 
-def hash_keys(game: Game) -> npt.NDArray[np.uint64]:
-    """Return the keys of the entries of observations, followed by those of planes of a single value.
+class HashKeys(NamedTuple):
+    """Random keys of observations.
 
-    Returns:
-        ``uint64[num_planes * (num_cells + 1), 2 * num_symmetries + 1]``: two keys per symmetry, those of the entry's image, and
-        the factor of the value that adds nothing to the hash: that of the initial position, or 0 in planes that a symmetry changes.
+    Attributes:
+        keys: ``uint64[num_planes * (num_cells + 1), 2 * num_symmetries]``, two per symmetry of each entry, those of the entry's
+            image, then those of planes of a single value.
+        usual: ``uint32[num_planes, num_cells]``, the bits of the entry that add nothing to the hash: those of the initial
+            position, or 0 in planes that a symmetry changes.
     """
+
+    keys: UInt64Table
+    usual: UInt32Table
+
+
+def hash_keys(game: Game) -> HashKeys:
+    """Return the keys of the observations of ``game``."""
     num_planes, num_cells = game.flat_observation_shape
     num_entries = num_planes * num_cells
     random = np.random.default_rng(0).integers(0, 2**64, (num_entries + num_planes, 2), np.uint64)
     images = [np.concatenate([symmetry.observation, num_entries + symmetry.planes]) for symmetry in game.symmetries]
-    first = game.new_initial_state().observation_tensor(0)
+    usual = game.new_initial_state().observation_tensor(0)
     changed = np.zeros(num_planes, np.bool_)
     for symmetry in game.symmetries:
-        changed |= (symmetry.of_observation(first) != first).any(axis=(1, 2))
-    first[changed] = 0
-    keys = np.zeros((num_entries + num_planes, 2 * len(images) + 1), np.uint64)
+        changed |= (symmetry.of_observation(usual) != usual).any(axis=(1, 2))
+    usual[changed] = 0
+    keys = np.empty((num_entries + num_planes, 2 * len(images)), np.uint64)
     for index, image in enumerate(images):
         keys[:, 2 * index : 2 * index + 2] = random[image]
-    keys[:num_entries, -1] = [factor_of(value) for value in first.ravel().view(np.uint32).tolist()]
-    return keys
+    return HashKeys(keys, usual.reshape(num_planes, num_cells).view(np.uint32))
 
 
 @kernel
@@ -103,12 +112,12 @@ def factor_of(bits: int) -> int:
 
 
 @kernel
-def hash_observation(bits: Record, keys: UInt64Table, sums: UInt64s) -> int:
+def hash_observation(bits: Record, hashing: HashKeys, sums: UInt64s) -> int:
     """Write the hash of an observation, and return the index of the least of the first words in ``sums``.
 
     Args:
         bits: ``uint32[num_planes, num_cells]``, the bits of the observation.
-        keys: see :func:`hash_keys`.
+        hashing: see :func:`hash_keys`.
         sums: output, ``uint64[2 * num_symmetries]``: two words per symmetry.
     """
     num_planes, num_cells = bits.shape
@@ -116,20 +125,21 @@ def hash_observation(bits: Record, keys: UInt64Table, sums: UInt64s) -> int:
     sums[:] = 0
     for plane in range(num_planes):
         first = bits[plane, 0]
-        cell = 1
-        while cell < num_cells and bits[plane, cell] == first:
-            cell += 1
-        if cell == num_cells:
+        differences = np.uint32(0)
+        for cell in range(num_cells):  # without an early end, so that it is vectorized
+            differences |= bits[plane, cell] ^ first
+        if differences == 0:
             factor = factor_of(first)
             if factor:
-                row = keys[num_planes * num_cells + plane]
+                row = hashing.keys[num_planes * num_cells + plane]
                 for index in range(num_sums):
                     sums[index] += factor * row[index]
             continue
         for cell in range(num_cells):
-            row = keys[plane * num_cells + cell]
-            factor = factor_of(bits[plane, cell]) - row[num_sums]
-            if factor:
+            usual = hashing.usual[plane, cell]
+            if bits[plane, cell] != usual:
+                factor = factor_of(bits[plane, cell]) - factor_of(usual)
+                row = hashing.keys[plane * num_cells + cell]
                 for index in range(num_sums):
                     sums[index] += factor * row[index]
     least = 0
@@ -140,9 +150,9 @@ def hash_observation(bits: Record, keys: UInt64Table, sums: UInt64s) -> int:
 
 
 @kernel
-def place_of(bits: Record, keys: UInt64Table, sums: UInt64s, table: UInt64s) -> tuple[int, int]:
+def place_of(bits: Record, hashing: HashKeys, sums: UInt64s, table: UInt64s) -> tuple[int, int]:
     """Return the bucket of an observation in ``table[num_buckets * BUCKET]``, and its key (see :func:`hash_observation`)."""
-    least = hash_observation(bits, keys, sums)
+    least = hash_observation(bits, hashing, sums)
     bucket = int64(sums[least] & np.uint64(table.shape[0] // BUCKET - 1)) * BUCKET
     return bucket, sums[least + 1] & _KEY_MASK | _ONE
 
@@ -204,7 +214,7 @@ def search_proof(
     frames: FrameArray,
     candidates: Int32Table,
     table: UInt64s,
-    keys: UInt64Table,
+    hashing: HashKeys,
     history: Float32Table,
     progress: Int64s,
 ) -> None:
@@ -216,7 +226,7 @@ def search_proof(
         frames: ``[depth]``, the remaining work at each of them. To start, ``entered`` of the first is 0 and ``need`` is set.
         candidates: ``int32[depth, num_actions]``, the actions to try at each of them.
         table: ``[num_buckets * BUCKET]``, the transposition table; 0 is an empty entry.
-        keys: see :func:`hash_keys`.
+        hashing: see :func:`hash_keys`.
         history: ``float32[2, num_actions]``, how often each action of each player succeeded, to order actions.
         progress: ``int64[NUM_PROGRESS]``: the current ply (0 to start, -1 when decided), the number of positions visited,
             its limit, and, when decided, whether the player to move at the root succeeds.
@@ -225,9 +235,9 @@ def search_proof(
     mask = np.empty(num_actions, np.int8)
     legal = np.empty(num_actions, np.int64)
     ratings = np.empty(num_actions, np.float32)
-    planes = np.empty((keys.shape[0] // (board[0].num_cells + 1), board[0].num_cells), np.float32)
+    planes = np.empty(hashing.usual.shape, np.float32)
     bits = planes.view(np.uint32)
-    sums = np.empty(keys.shape[1] - 1, np.uint64)
+    sums = np.empty(hashing.keys.shape[1], np.uint64)
     child_room = np.empty(1, path.dtype)
     child = child_room[0]
 
@@ -244,7 +254,7 @@ def search_proof(
             frame.num_done = 0
             frame.num_chosen = 0
             observe(board[0], state, player, planes)
-            frame.bucket, frame.key = place_of(bits, keys, sums, table)
+            frame.bucket, frame.key = place_of(bits, hashing, sums, table)
             low, high = known_bounds(table, frame.bucket, frame.key)
             success = low >= frame.need
             if success or high < frame.need:
@@ -264,7 +274,7 @@ def search_proof(
                     high = low
                 else:
                     observe(board[0], child, int64(child.current_player), planes)
-                    bucket, key = place_of(bits, keys, sums, table)
+                    bucket, key = place_of(bits, hashing, sums, table)
                     low, high = known_bounds(table, bucket, key)
                     if child.current_player != player:
                         low, high = -high, -low

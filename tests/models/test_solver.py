@@ -169,12 +169,12 @@ def test_bounds_of_results_hold_and_save_positions(name: str) -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_hashes_are_equal_for_images_and_differ_for_other_positions(name: str) -> None:
     game, rng = load_game(name), np.random.default_rng(0)
-    keys = hash_keys(game)
+    hashing = hash_keys(game)
     seen: dict[tuple[int, int], set[bytes]] = {}
 
     def hash_of(planes: Any) -> tuple[int, int]:
-        sums = np.empty(keys.shape[1] - 1, np.uint64)
-        least = hash_observation(planes.reshape(game.flat_observation_shape).view(np.uint32), keys, sums)
+        sums = np.empty(hashing.keys.shape[1], np.uint64)
+        least = hash_observation(planes.reshape(game.flat_observation_shape).view(np.uint32), hashing, sums)
         return int(sums[least]), int(sums[least + 1])
 
     for state in (state for _ in range(30) for state in uniform_game(game, rng)[:-1]):
