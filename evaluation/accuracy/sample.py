@@ -85,7 +85,7 @@ def shipped_samples(game_name: str) -> list[Sample]:
 
 
 def image_key(state: State) -> bytes:
-    """Return a key that positions share exactly if they are images of each other under the symmetries of the game."""
+    """Return a key of the observation for the player to move that is the same for all its images under the symmetries."""
     planes = state.observation_tensor(state.current_player())
     return min(symmetry.of_observation(planes).tobytes() for symmetry in state.game.symmetries)
 
@@ -126,9 +126,11 @@ def make_sample(
             break
         first = 0 if last_actions is None else max(0, len(states) - last_actions)
         for move in first + rng.permutation(len(states) - first):
+            if move < first:
+                continue
             state = states[move]
             key = image_key(state)
-            if move < first or key in found:
+            if key in found:
                 continue
             try:
                 solution = solver.solve(state, max_positions=max_positions)
