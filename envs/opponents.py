@@ -100,7 +100,7 @@ class Opponents:
         """Return ``int64[len(names)]``: the indices of the opponents with these names.
 
         Raises:
-            ValueError: there is no such name.
+            ValueError: the name is unknown.
         """
         known = {name: index for index, (name, _) in reversed(list(enumerate(self._installed)))}
         for name in names:

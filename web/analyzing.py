@@ -99,7 +99,7 @@ class ValuesBody(AnalyzeBody):
 
 
 class Limits(TypedDict):
-    """Maximum number of characters of a comment, and of positions whose values are asked for at once."""
+    """Maximum number of characters of a comment, and of positions per request for values."""
 
     comment_characters: int
     curve_positions: int

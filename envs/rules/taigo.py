@@ -46,7 +46,7 @@ OFF, DARK, LIGHT = -8, -7, -6
 CONE = 0
 HOLE = 6
 
-#: Cells that are looked at together; records have room for a multiple of it.
+#: Cells that are examined together; records have room for a multiple of it.
 BLOCK = 32
 
 

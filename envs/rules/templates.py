@@ -105,7 +105,7 @@ def update_observation(board: BoardRecord, before: StateRecord, state: StateReco
 def result_bounds(board: BoardRecord, state: StateRecord) -> tuple[int, int]:
     """Return bounds of the result of a non-terminal position for player 0 (1, 0 or -1) under perfect play, for proofs.
 
-    This default, which knows nothing, is used for games without a kernel of this name.
+    This default, [-1, 1], is used for games without a kernel of this name.
     """
     return -1, 1
 

@@ -1,4 +1,4 @@
-"""Nothing of a library is imported unless asked for, and a missing one is an error that says what to install."""
+"""Libraries are imported only on use, and a missing one is an error that says what to install."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ export async function stream(path, fields, signal, tell) {
 
 let known;
 
-/** Returns the games with their options, and the limits; asked for once. */
+/** Returns the games with their options, and the limits; fetched once. */
 export async function info() {
   known ??= get("info").catch((error) => {
     known = undefined;
@@ -56,7 +56,7 @@ export async function info() {
 
 const bots = new Map();
 
-/** Returns the bots for a game; asked for once for each game. */
+/** Returns the bots for a game; fetched once per game. */
 export async function botsFor(game) {
   if (!bots.has(game)) bots.set(game, get("bots", { game }));
   try {

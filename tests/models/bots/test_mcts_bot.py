@@ -220,7 +220,7 @@ def test_the_bot_carries_over_what_is_ahead_and_plays_its_simulations_besides() 
     carried = int(known(bot).visits.sum()) - 3000
     assert carried == before.visits[before.actions == state.history()[0]][0] - 1
     bot.step(state)
-    assert known(bot).visits.sum() == 6000 + carried, "asked about the same position again"
+    assert known(bot).visits.sum() == 6000 + carried, "a second search of the same position"
     bot.restart()
     assert bot.root_statistics is None
     bot.step(state)

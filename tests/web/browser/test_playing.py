@@ -32,7 +32,7 @@ def choose_board(page: Page, name: str, options: dict[str, str]) -> Locator:
     for option, value in options.items():
         page.get_by_label(re.compile(f"^{option}\\b")).fill(value)
         page.get_by_label(re.compile(f"^{option}\\b")).press("Tab")
-    # The list of bots is asked for anew after each change of the board.
+    # The page fetches the list of bots again after each change of the board.
     page.wait_for_load_state("networkidle")
     return page.locator(".seats select")
 
