@@ -100,7 +100,7 @@ class TrugoTexts(Game):
         if position.picked is not None:
             return f"the destination of the piece on {self._corner_name(*position.picked)}"
         tile = "lay a tile" if position.pool else "remove a tile"
-        return f"{tile}, or move a piece" if (position.top >= 0).any() else tile
+        return f"{tile}, or move a piece" if (position.top == state.current_player()).any() else tile
 
     def describe_supplies(self, state: State) -> str:
         """See :meth:`Game.describe_supplies`."""

@@ -109,4 +109,5 @@ def test_the_reason_is_in_the_error_and_names_the_ruling(name: str, fact: list[s
 @facts_by_name("prints")
 def test_a_state_shows_the_board_what_the_turn_needs_and_what_is_left(name: str, fact: list[str]) -> None:
     game, actions, lines = fact
-    assert "\n" + lines.rstrip("\n") + "\n" in f"\n{played(game, actions)}\n"
+    text = str(played(game, actions))
+    assert lines in ([text] if "\n" in lines else text.split("\n"))
