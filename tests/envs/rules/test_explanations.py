@@ -99,6 +99,8 @@ def test_what_is_said_of_pieces_and_tiles_of_trugo_is_true(stacking: bool, most:
     seen: Counter[str] = Counter()
     for both in (both for seed in range(8) for both in random_game_of_both(game, seed)):
         state, naive = both.state, both.naive
+        white, blue = (sum(stack.count(color) for stack in naive.stacks.values()) for color in range(2))
+        assert naive.pool or f"{white} White, {blue} Blue" in game.describe_supplies(state)
         for action, text in enumerate(game.action_texts if state.move_number() % 3 == 0 or naive.pool == 1 else ()):
             reason = state.explain_illegal(action)
             if reason is None or state.is_terminal() or "window" in reason:
