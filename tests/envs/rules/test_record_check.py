@@ -101,10 +101,12 @@ def test_every_field_is_checked_and_named(game: Game) -> None:
             RecordError, match="another game" if field == "game_tag" else "record 0 is not a valid position"
         ):
             game.check_records(record)
-    scalar = records[:2].copy()
-    scalar["ending"][1] = 99
-    with pytest.raises(RecordError, match=r"record 1 is not a valid position: field ending = 99"):
-        game.check_records(scalar)
+    first_and_last = records[[0, -1]]
+    for field, value in (("ending", 99), ("winner", 2)):
+        changed = first_and_last.copy()
+        changed[field][1] = value
+        with pytest.raises(RecordError, match=f"record 1 is not a valid position: field {field} = {value}"):
+            game.check_records(changed)
 
 
 @pytest.mark.parametrize(
