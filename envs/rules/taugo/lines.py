@@ -177,10 +177,7 @@ def cut_on_line(
 
 @kernel
 def cut_is_legal(board: Record, state: Record, point: int, heading: int, color: int) -> bool:
-    """Return whether a cut of ``color`` with that heading may end on the empty ``point``, as the first stone of a line (T6)."""
-    behind = board.neighbors[point, heading ^ 2]
-    if state.stones[behind] != 3 - color:
-        return False
+    """Return whether a cut of ``color`` over the enemy stone behind the empty ``point`` may end there and begin a line (T6)."""
     mine, other = color - 1, 2 - color
     if heading & 1:
         line, place = board.row[point] + 1, board.column[point]
@@ -210,7 +207,7 @@ def cut_is_legal(board: Record, state: Record, point: int, heading: int, color: 
         place,
         heading == NORTH or heading == EAST,
     )
-    return fits and string_is_met_once(board, state, point, behind)
+    return fits and string_is_met_once(board, state, point, board.neighbors[point, heading ^ 2])
 
 
 @kernel

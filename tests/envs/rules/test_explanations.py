@@ -149,8 +149,9 @@ def test_the_groups_that_decide_are_those_of_the_score(game_string: str) -> None
             assert explanation.text.startswith(("no groups", "neither"))
             continue
         rank, values = next((n, pair) for n, pair in enumerate(zip(*state.score(), strict=False)) if pair[0] != pair[1])
-        said = [int(value.replace("−", "-")) for value in re.findall(r"worth (−?\d+)", explanation.text)]
-        assert said == list(values)
+        text = explanation.text.replace("−", "-")
+        said = re.findall(r"worth (-?\d+) \((?:path of (\d+)|no path), (\d+) extra\)", text)
+        assert [int(value) for value, _, _ in said] == list(values) == [int(path or 0) - int(extra) for _, path, extra in said]
         assert ("best group" in explanation.text) == (rank == 0)
         winner = 1 + state.color_of(outcome.winner)
         assert {int(state.record["stones"][cell]) for cell in explanation.deciding} == {winner}

@@ -116,6 +116,7 @@ def test_every_field_is_checked_and_named(game: Game) -> None:
         ("taigo(radius=3,tiles=5)", "five", 2),
         ("taugo(size=3)", "strings", 25),
         ("taugo(size=3)", "last_stone", 25),
+        ("taugo(size=3)", "consecutive_passes", 3),
     ],
 )
 def test_a_field_is_refused_just_beyond_its_range(game_string: str, field: str, value: int) -> None:
