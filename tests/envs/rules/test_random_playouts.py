@@ -64,6 +64,11 @@ def assert_playouts_end_as_random_games(state: State, num_playouts: int = NUM_PL
         ("taugo(size=3)", "d4 c3 c4 b4"),
         ("taugo(size=3)", "c3 b3 end b4 c4 d4 d3 end b2 end"),
         ("taugo(size=3)", "c4 end d4 d3 d2 c3 b4 end end c2 end"),
+        # One more cut each, north, east, south or west, over two stones, the last of which has one stone beside it.
+        ("taugo(size=3)", "end d3 d4 b3 d2 b4 end c4 c3 end b2 end Wa3 c2 end end"),
+        ("taugo(size=3)", "d2 d4 c2 end end b3 d3 end b2 end c4 b4 end c3 end end Sc1"),
+        ("taugo(size=3)", "d2 b2 c2 c3 end b3 end end b4 end Wa3 end d4 d3 end c4 end end"),
+        ("taugo(size=3)", "b3 c4 b2 end b4 d2 d4 end c3 end end Nc5 d3 end end c2 end"),
         ("taigo(radius=1,tiles=4)", ""),
         ("taigo(radius=2,tiles=9,cones=1)", "e2-e1 b2-c2 a3-a4 b4-b3 d1-c1"),  # holes to fill
         ("taigo(radius=2,tiles=9,cones=1)", "b4-b3 d4-c5 d1-c2 e3-e2 a5-b5"),
