@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from game_play import random_game
+from game_play import played, random_game
 from stoneworks.envs.rules import Batch, Game, RecordError, State, load_game, register_game
 
 NUM_FLIPS = 500
@@ -117,6 +117,7 @@ def test_every_field_is_checked_and_named(game: Game) -> None:
         ("taugo(size=3)", "strings", 25),
         ("taugo(size=3)", "last_stone", 25),
         ("taugo(size=3)", "consecutive_passes", 3),
+        ("vadus(size=2)", "consecutive_passes", 3),
     ],
 )
 def test_a_field_is_refused_just_beyond_its_range(game_string: str, field: str, value: int) -> None:
@@ -126,6 +127,11 @@ def test_a_field_is_refused_just_beyond_its_range(game_string: str, field: str, 
     changed[changed.argmin()] = value
     with pytest.raises(RecordError, match=f"field {field}"):
         game.check_records(record)
+
+
+def test_a_row_of_taugo_may_be_full_of_stones_of_one_color() -> None:
+    state = played("taugo(size=3)", "b4 c3 d4 c4 d3 d2 end b2 c2 b3 Ee3 end Wa3")
+    state.game.check_records(state.record.reshape(1))
 
 
 def test_trugo_lacks_no_tile_while_some_are_in_the_pool() -> None:
