@@ -75,7 +75,7 @@ def planes_of(state: State, player: int) -> dict[str, Any]:
 
 def test_each_plane_matches_its_name_for_both_players() -> None:
     """In random games in which pieces are moved as often as tiles are laid or removed."""
-    rng, game = np.random.default_rng(0), load_game("trugo(max_turns=70,pieces=6,radius=3,tiles=14)")
+    rng, game = np.random.default_rng(0), load_game("trugo(max_turns=70,pieces=6,radius=6,tiles=14)")
     seen: dict[str, set[float]] = {plane: set() for plane in game.observation_planes}
     for _ in range(4):
         state = game.new_initial_state()
