@@ -184,6 +184,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     reporter._tw._file = open(os.devnull, "w")  # noqa: SIM115 - until the process ends
     tests = _Tests(session)
     tests.run_all()
+    session.testsfailed = 0  # those that fail without a mutant are left out
     gc.collect()
     gc.freeze()  # memory that forks share
     results = folder / "results.jsonl"
