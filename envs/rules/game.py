@@ -123,7 +123,7 @@ class Game(OpenSpielGame, ABC):
     num_action_planes: ClassVar[int]
     action_help: ClassVar[str]
     guide: ClassVar[Guide] = Guide()
-    #: The four kernels and, optionally, ``finish_at_random`` (see :func:`templates.rules_kernels`).
+    #: The four kernels and those of the optional ones that the game has (see :func:`templates.rules_kernels`).
     kernels: ClassVar[Kernels]
 
     grid: Grid

@@ -38,6 +38,7 @@ def test_a_cell_is_on_the_board_by_its_distance_from_the_center(radius: int) -> 
 def test_rhombi_and_squares_have_all_cells_of_a_square(size: int) -> None:
     for grid in (rhombus(size), square(size)):
         assert (grid.height, grid.width, int(grid.on_board.sum())) == (size, size, size * size)
+        assert grid.distance_from_center.max() == 2 * ((size - 1) // 2)
 
 
 @pytest.mark.parametrize(("make", "size", "num_symmetries", "geometry"), GRIDS)

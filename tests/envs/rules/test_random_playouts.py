@@ -10,6 +10,7 @@ import pytest
 
 from game_play import played, uniform_game
 from stoneworks.envs.rules import State, load_game, templates
+from stoneworks.envs.rules.hexhex.laido import Laido
 from stoneworks.envs.rules.kernels.random_numbers import independent_seeds
 
 NUM_PLAYOUTS = 20_000
@@ -80,6 +81,16 @@ def assert_playouts_end_as_random_games(state: State, num_playouts: int = NUM_PL
 )
 def test_playouts_from_named_positions_end_as_random_games(name: str, texts: str) -> None:
     assert_playouts_end_as_random_games(played(name, texts), NUM_PLAYOUTS)
+
+
+class PlainLaido(Laido):
+    """Laido with the default kernel for playouts."""
+
+    kernels = {name: kernel for name, kernel in Laido.kernels.items() if name != "finish_at_random"}
+
+
+def test_playouts_of_a_game_without_a_kernel_for_them_end_as_random_games() -> None:
+    assert_playouts_end_as_random_games(PlainLaido(size=2).new_initial_state())
 
 
 @pytest.mark.parametrize(

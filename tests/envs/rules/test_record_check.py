@@ -102,10 +102,10 @@ def test_every_field_is_checked_and_named(game: Game) -> None:
         ):
             game.check_records(record)
     first_and_last = records[[0, -1]]
-    for field, value in (("ending", 99), ("winner", 2)):
+    for number, field, value in ((0, "current_player", 2), (1, "ending", 99), (1, "winner", 2)):
         changed = first_and_last.copy()
-        changed[field][1] = value
-        with pytest.raises(RecordError, match=f"record 1 is not a valid position: field {field} = {value}"):
+        changed[field][number] = value
+        with pytest.raises(RecordError, match=f"record {number} is not a valid position: field {field} = {value}"):
             game.check_records(changed)
 
 
@@ -115,7 +115,6 @@ def test_every_field_is_checked_and_named(game: Game) -> None:
         ("taigo(radius=3,tiles=5)", "tiles_left", 5),  # the first tile lies on the board
         ("taigo(radius=3,tiles=5)", "five", 2),
         ("taugo(size=3)", "strings", 25),
-        ("taugo(size=3)", "last_stone", 25),
         ("taugo(size=3)", "consecutive_passes", 3),
         ("vadus(size=2)", "consecutive_passes", 3),
     ],
