@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -75,7 +76,10 @@ def assert_playouts_end_as_random_games(state: State, num_playouts: int = NUM_PL
         ("taigo(radius=1,tiles=4)", ""),
         ("taigo(radius=2,tiles=9,cones=1)", "e2-e1 b2-c2 a3-a4 b4-b3 d1-c1"),  # holes to fill
         ("taigo(radius=2,tiles=9,cones=1)", "b4-b3 d4-c5 d1-c2 e3-e2 a5-b5"),
-        ("taigo(radius=2,tiles=7,cones=2)", "c4-d4 a5-b5 d1-d2 b2-c1"),  # a4-b3 makes two holes, one next to both halves
+        (
+            "taigo(radius=2,tiles=7,cones=2)",
+            "c4-d4 a5-b5 d1-d2 b2-c1",
+        ),  # a4-b3 makes two holes, one next to both halves
         ("trugo(radius=1,tiles=3)", "b2/0"),
     ],
 )
@@ -86,7 +90,7 @@ def test_playouts_from_named_positions_end_as_random_games(name: str, texts: str
 class PlainLaido(Laido):
     """Laido with the default kernel for playouts."""
 
-    kernels = {name: kernel for name, kernel in Laido.kernels.items() if name != "finish_at_random"}
+    kernels: ClassVar = {name: kernel for name, kernel in Laido.kernels.items() if name != "finish_at_random"}
 
 
 def test_playouts_of_a_game_without_a_kernel_for_them_end_as_random_games() -> None:
