@@ -294,11 +294,11 @@ def test_trees_in_threads_share_the_simulations_and_are_added_up() -> None:
     assert found.values == pytest.approx(sums / np.maximum(found.visits, 1))
     # What one tree proves is proven in the sum.
     actions = np.array([3, 5, 8])
-    one = RootStatistics(0, actions, np.array([5, 5, 5]), np.zeros(3), np.array([np.nan, -1.0, np.nan]))
-    other = RootStatistics(0, actions, np.array([1, 9, 9]), np.array([1.0, 1.0, 0.0]), np.array([1.0, np.nan, np.nan]))
+    one = RootStatistics(0, actions, np.array([5, 5, 0]), np.zeros(3), np.array([np.nan, -1.0, np.nan]))
+    other = RootStatistics(0, actions, np.array([1, 9, 1]), np.array([1.0, 1.0, -1.0]), np.array([1.0, np.nan, np.nan]))
     total = RootStatistics.sum_of([one, other])
-    assert total.visits.tolist() == [6, 14, 14]
-    assert total.values.tolist() == pytest.approx([1 / 6, 9 / 14, 0])
+    assert total.visits.tolist() == [6, 14, 1]
+    assert total.values.tolist() == pytest.approx([1 / 6, 9 / 14, -1])
     assert np.isnan(total.proven).tolist() == [False, False, True]
     assert total.result == 1
     assert total.best.tolist() == [3]
