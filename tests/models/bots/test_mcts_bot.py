@@ -207,6 +207,16 @@ def test_with_enough_simulations_it_plays_right(game: str, lengths: tuple[int, .
     assert num_with_mistakes > 0, "some of the positions can be played wrong"
 
 
+def test_all_positions_after_three_actions_of_a_small_game_are_proven() -> None:
+    """Also those where each action had to be."""
+    game = load_game("laido(size=2)")
+    solver = Solver(game, memory_mib=4)
+    for seed in range(8):
+        state = random_state(game, 3, seed)
+        result = (1 - 2 * state.current_player()) * solver.value(state)
+        assert known(searched(state, 10_000, seed=seed)).result == result
+
+
 def test_the_bot_carries_over_what_is_ahead_and_plays_its_simulations_besides() -> None:
     state = played("vadus(size=4)")
     bot = MCTSBot(state.get_game(), 4, simulations=3000)

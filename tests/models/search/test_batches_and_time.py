@@ -19,6 +19,7 @@ from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch, SearchResult, SearchSettings, _Deadline
 from stoneworks.models.search.puct import PUCT
+from stoneworks.models.search.tree import NO_NODE
 
 Planes = npt.NDArray[np.float32]
 POLICIES = {"gumbel": Gumbel(gumbel_scale=0), "noisy gumbel": Gumbel(max_considered=9), "puct": PUCT(noise_fraction=0)}
@@ -49,6 +50,9 @@ def check_tree(search: NetworkSearch, discount: float = 1.0) -> None:
         assert not nodes["pending"].any()
         below = np.zeros(number, np.int64)
         np.add.at(below, nodes["parent"][1:], nodes["visits"][1:])
+        for node, (first, stop) in enumerate(zip(nodes["first_edge"], nodes["first_edge"] + nodes["num_edges"])):
+            children = search._trees.edges[row, first:stop]["child"]
+            assert np.flatnonzero(nodes["parent"][1:] == node).tolist() == sorted(children[children != NO_NODE] - 1)
         expanded = (nodes["num_edges"] > 0) & (nodes["solved"] == 0)
         np.testing.assert_array_equal(below[expanded], nodes["visits"][expanded] - 1)
         if not nodes["solved"].any():
@@ -78,6 +82,8 @@ def test_rounds_are_the_same_search_as_one_simulation_at_a_time(game_name: str, 
             for nodes in trees:
                 nodes["num_ordered"] = 0  # a leaf removed from a proven tree was sorted before
             np.testing.assert_array_equal(*trees)
+        for search in searches:
+            check_tree(search, 0.99)
     sizes = [max(search.evaluate.asked) for search in searches]  # type: ignore[attr-defined]
     assert sizes[0] == len(roots)
     assert sizes[1] > sizes[0] or isinstance(policy, PUCT)
