@@ -50,8 +50,8 @@ def check_tree(search: NetworkSearch, discount: float = 1.0) -> None:
         assert not nodes["pending"].any()
         below = np.zeros(number, np.int64)
         np.add.at(below, nodes["parent"][1:], nodes["visits"][1:])
-        for node, (first, stop) in enumerate(zip(nodes["first_edge"], nodes["first_edge"] + nodes["num_edges"])):
-            children = search._trees.edges[row, first:stop]["child"]
+        for node, (first, num_edges) in enumerate(nodes[["first_edge", "num_edges"]].tolist()):
+            children = search._trees.edges[row, first : first + num_edges]["child"]
             assert np.flatnonzero(nodes["parent"][1:] == node).tolist() == sorted(children[children != NO_NODE] - 1)
         expanded = (nodes["num_edges"] > 0) & (nodes["solved"] == 0)
         np.testing.assert_array_equal(below[expanded], nodes["visits"][expanded] - 1)
