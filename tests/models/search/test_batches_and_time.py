@@ -48,6 +48,7 @@ def check_tree(search: NetworkSearch, discount: float = 1.0) -> None:
         number = search._trees.games[row]["num_nodes"]
         nodes = search._trees.nodes[row, :number]
         assert not nodes["pending"].any()
+        assert nodes["num_edges"].sum() == search._trees.games[row]["num_edges"]
         below = np.zeros(number, np.int64)
         np.add.at(below, nodes["parent"][1:], nodes["visits"][1:])
         for node, (first, num_edges) in enumerate(nodes[["first_edge", "num_edges"]].tolist()):
@@ -267,10 +268,11 @@ def test_what_is_left_of_the_time_is_for_the_same_turn(texts: str, itself: bool,
     assert seconds_for(record, 0.5) == pytest.approx(0.5, abs=0.02)
 
 
-def test_a_batch_begins_if_half_of_it_is_over_in_time() -> None:
+@pytest.mark.parametrize(("time", "fourth"), [(0.85, True), (0.9, False)])
+def test_a_batch_begins_if_half_of_it_is_over_in_time(time: float, fourth: bool) -> None:
     deadline = _Deadline(iter((0.0, 0.0, 0.25, 0.5, 0.75, 1.0)).__next__, lambda: False)
-    deadline.time = 1.0
-    assert [deadline() for _ in range(5)] == [False, False, False, False, True]
+    deadline.time = time
+    assert [deadline() for _ in range(5)] == [False, False, False, fourth, True]
 
 
 def test_a_search_after_an_error_begins_anew() -> None:
