@@ -16,6 +16,8 @@ LOCK_FILES = (".lock", ".lock-owner")
 
 #: Maximum time between acquiring a lock and naming its owner, and between unnaming it and releasing the lock.
 _SECONDS_WITHOUT_OWNER = 1.0
+#: In place of the number of a process that has not written it yet.
+_UNKNOWN = "unknown"
 
 
 class InUseError(RuntimeError):
@@ -79,8 +81,9 @@ def _lock(locked: Path, lock_path: Path, owner: Path) -> Iterator[None]:
         try:
             lock.acquire(timeout=0)
         except Timeout:
-            if owner.exists() or time.monotonic() > deadline:
-                raise InUseError(f"{locked} is in use by process {_process_id(owner)}") from None
+            process = _process_id(owner)
+            if process != _UNKNOWN or time.monotonic() > deadline:
+                raise InUseError(f"{locked} is in use by process {process}") from None
             time.sleep(0.01)
     try:
         owner.write_text(f"{os.getpid()}\n", encoding="ascii")
@@ -92,6 +95,6 @@ def _lock(locked: Path, lock_path: Path, owner: Path) -> Iterator[None]:
 
 def _process_id(owner: Path) -> str:
     try:
-        return owner.read_text(encoding="ascii").strip() or "unknown"
+        return owner.read_text(encoding="ascii").strip() or _UNKNOWN
     except (OSError, UnicodeDecodeError):
-        return "unknown"
+        return _UNKNOWN

@@ -77,11 +77,11 @@ def test_a_new_folder_in_which_nothing_was_written_is_removed_and_a_new_file_loc
 
 
 def test_an_owner_that_has_just_acquired_the_lock_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between acquiring the lock and naming itself, the owner is unknown for a moment."""
+    """Between acquiring the lock and naming itself, the owner is unknown for a moment, and its file may be empty."""
     monkeypatch.setattr(locks, "_SECONDS_WITHOUT_OWNER", 600.0)
     owner = tmp_path / ".lock-owner"
     with lock_folder(tmp_path):
-        owner.unlink()
+        owner.write_text("")
         naming = threading.Timer(0.2, owner.write_text, [str(os.getpid())])
         naming.start()
         with pytest.raises(InUseError, match=f"process {os.getpid()}"), lock_folder(tmp_path):
