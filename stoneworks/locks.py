@@ -16,8 +16,6 @@ LOCK_FILES = (".lock", ".lock-owner")
 
 #: Maximum time between acquiring a lock and naming its owner, and between unnaming it and releasing the lock.
 _SECONDS_WITHOUT_OWNER = 1.0
-#: In place of the number of a process that has not written it yet.
-_UNKNOWN = "unknown"
 
 
 class InUseError(RuntimeError):
@@ -82,8 +80,8 @@ def _lock(locked: Path, lock_path: Path, owner: Path) -> Iterator[None]:
             lock.acquire(timeout=0)
         except Timeout:
             process = _process_id(owner)
-            if process != _UNKNOWN or time.monotonic() > deadline:
-                raise InUseError(f"{locked} is in use by process {process}") from None
+            if process or time.monotonic() > deadline:
+                raise InUseError(f"{locked} is in use by process {process or 'unknown'}") from None
             time.sleep(0.01)
     try:
         owner.write_text(f"{os.getpid()}\n", encoding="ascii")
@@ -94,7 +92,8 @@ def _lock(locked: Path, lock_path: Path, owner: Path) -> Iterator[None]:
 
 
 def _process_id(owner: Path) -> str:
+    """Return the process id in the file of an owner; empty if it cannot be read or has not been written yet."""
     try:
-        return owner.read_text(encoding="ascii").strip() or _UNKNOWN
+        return owner.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
-        return _UNKNOWN
+        return ""

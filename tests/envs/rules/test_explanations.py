@@ -151,11 +151,8 @@ def test_the_groups_that_decide_are_those_of_the_score(game_string: str) -> None
         rank, values = next((n, pair) for n, pair in enumerate(zip(*state.score(), strict=False)) if pair[0] != pair[1])
         text = explanation.text.replace("−", "-")
         said = re.findall(r"worth (-?\d+) \((?:path of (\d+)|no path), (\d+) extra\)", text)
-        assert (
-            [int(value) for value, _, _ in said]
-            == list(values)
-            == [int(path or 0) - int(extra) for _, path, extra in said]
-        )
+        assert [int(value) for value, _, _ in said] == list(values)
+        assert [int(path or 0) - int(extra) for _, path, extra in said] == list(values)
         assert ("best group" in explanation.text) == (rank == 0)
         winner = 1 + state.color_of(outcome.winner)
         assert {int(state.record["stones"][cell]) for cell in explanation.deciding} == {winner}
