@@ -89,7 +89,7 @@ def policy_player(game: Game, seed: int, sampled_actions: int) -> Player:
     """Return the shipped policy of the game, which samples its first actions.
 
     Raises:
-        CheckpointError: there is no such agent.
+        CheckpointError: the agent is unknown.
     """
     folder = find(game.name) or game.name
     sampling, best = (PolicyBot.load(folder, game, seed, deterministic=fixed) for fixed in (False, True))

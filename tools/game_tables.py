@@ -13,7 +13,7 @@ def facts_table(name: str) -> str:
     """Return the tables of a game: facts of its official board, and the sizes of its boards.
 
     Raises:
-        UnknownGameError: there is no such game.
+        UnknownGameError: the game is unknown.
     """
     game = load_game(name)
     first, second = game.colors

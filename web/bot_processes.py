@@ -140,10 +140,10 @@ class BotProcesses:
         loop = asyncio.get_running_loop()
         found: asyncio.Queue[AnalysisAnswer | None] = asyncio.Queue()
 
-        def tell(partial: AnalysisAnswer) -> None:
+        def put(partial: AnalysisAnswer) -> None:
             loop.call_soon_threadsafe(found.put_nowait, partial)
 
-        answer = loop.run_in_executor(self._threads, worker.ask, job | {"kind": "stream"}, tell)
+        answer = loop.run_in_executor(self._threads, worker.ask, job | {"kind": "stream"}, put)
         timed = asyncio.ensure_future(self._wait(worker, answer))
         timed.add_done_callback(lambda _: found.put_nowait(None))
         try:
@@ -211,8 +211,8 @@ class _Worker:
         self._process: multiprocessing.process.BaseProcess | None = None
         self._connection: Connection | None = None
 
-    def ask(self, job: dict[str, Any], tell: Callable[[AnalysisAnswer], None] = lambda partial: None) -> Any:
-        """Run a job and block until its result is available; call ``tell`` with each partial one.
+    def ask(self, job: dict[str, Any], on_partial: Callable[[AnalysisAnswer], None] = lambda partial: None) -> Any:
+        """Run a job and block until its result is available; call ``on_partial`` with each partial one.
 
         Raises:
             RequestError: the bot forfeits.
@@ -229,7 +229,7 @@ class _Worker:
                 if isinstance(message, bool):
                     self.is_preparing = message
                 else:
-                    tell(message)
+                    on_partial(message)
             answer, failure = message
         except (EOFError, OSError):
             self.kill()

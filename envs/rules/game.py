@@ -237,7 +237,7 @@ class Game(OpenSpielGame, ABC):
         """Return the index of an action's exact text.
 
         Raises:
-            IllegalActionError: there is no such text.
+            IllegalActionError: no action has this text.
         """
         action = self._action_of_text.get(text) if isinstance(text, str) else None
         if action is None:

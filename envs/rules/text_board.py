@@ -85,7 +85,7 @@ def square_board_text(grid: Grid, symbols: Sequence[str]) -> str:
 
 
 def status_text(state: State, *, symbols: str = "XO") -> str:
-    """Return who is to move and what is left, or the result: ``"Black (X, player 0) to move: second of two stones"``.
+    """Return the player to move and what is left, or the result: ``"Black (X, player 0) to move: second of two stones"``.
 
     Args:
         state: the position.

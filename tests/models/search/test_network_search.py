@@ -321,7 +321,7 @@ LONG_TURNS = ("taigo(tiles=12,cones=2,radius=3)", "trugo(tiles=7,pieces=3,max_tu
 
 
 def winning_turns(state: State, player: int) -> bool:
-    """Whether ``player``, who is to move, can win before the other one moves."""
+    """Whether ``player``, the player to move, can win before the other one moves."""
     if state.is_terminal():
         return state.player_return(player) == 1
     return state.current_player() == player and any(

@@ -80,7 +80,7 @@ def test_the_policy_loss_is_a_cross_entropy_in_which_all_other_entries_are_one_e
     loss, entropy, gradient = losses_of(logits, policies, entries)
     assert loss == pytest.approx(-(target[there] * np.log(predicted[there])).sum() / 20, abs=1e-4)
     assert entropy == pytest.approx(-(target[there] * np.log(target[there])).sum() / 20, abs=1e-4)
-    # Only the sum of the rest is told, which the actions share in proportion to their chances.
+    # Only the sum of the rest is stored; the actions share it in proportion to their prior probabilities.
     shares = target[:, -1:] * chances / np.maximum(predicted[:, -1:], 1e-9)
     np.put_along_axis(shares, kept, target[:, :-1], axis=1)
     np.testing.assert_allclose(gradient.numpy(), (chances - shares) / 20, atol=1e-5)

@@ -93,10 +93,10 @@ def source(cluster: LocalCluster, tiny: Callable[..., AlphaZeroConfig]) -> Itera
 
     started: list[Any] = []
 
-    def start(tell: Callable[[str], None] = print, **changes: Any) -> Any:
+    def start(progress: Callable[[str], None] = print, **changes: Any) -> Any:
         config = tiny(**changes)
         network = make_network(Architecture.of_game(load_game(config.game), config.network))
-        started.append(ClusterSelfPlay(network, config, np.random.SeedSequence(0), 0.0, tell))
+        started.append(ClusterSelfPlay(network, config, np.random.SeedSequence(0), 0.0, progress))
         started[-1].collect(10, threading.Event())
         return started[-1]
 
