@@ -200,33 +200,20 @@ def _pgx_play(batch_size: int) -> Play:
     return play
 
 
-def openspiel_alphazero_simulations(size: int, channels: int, blocks: int, simulations: int) -> Workload:
-    """Return the workload: simulations of self-play of OpenSpiel's AlphaZero in Python and JAX, as one of its actors plays.
+def openspiel_alphazero_simulations(size: int, simulations: int) -> Workload:
+    """Return the workload: simulations of self-play of OpenSpiel's AlphaZero in Python and JAX, one game at a time.
 
-    Its network is a residual network with batch normalization in the API that it uses by default; its settings are those of
-    its example. Requires flax, optax and orbax-checkpoint in addition to OpenSpiel.
+    Its network and settings are those of ``benchmarks.learners.openspiel_hex``, which compiles what OpenSpiel does not.
+    Requires flax, optax and orbax-checkpoint in addition to OpenSpiel.
     """
 
     def prepare() -> Play:
-        os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
         import pyspiel
-        from open_spiel.python.algorithms import mcts
-        from open_spiel.python.algorithms.alpha_zero import evaluator, utils
 
-        game = pyspiel.load_game(f"hex(board_size={size})")
-        model = utils.api_selector("nnx").Model.build_model(
-            "resnet", game.observation_tensor_shape(), game.num_distinct_actions(), channels, blocks, 1e-4, 1e-3, None
-        )
-        bot = mcts.MCTSBot(
-            game,
-            1.41,
-            simulations,
-            evaluator.AlphaZeroEvaluator(game, model),
-            solve=False,
-            dirichlet_noise=(0.25, 1.0),
-            child_selection_fn=mcts.SearchNode.puct_value,
-            dont_return_chance_node=True,
-        )
+        from benchmarks.learners.openspiel_hex import make_model, make_search
+
+        game = pyspiel.load_game(f"hex(board_size={size},swap=False)")
+        bot = make_search(game, make_model(game), simulations, seed=0, noise=True)
         rng = np.random.default_rng(0)
         state = game.new_initial_state()
 
@@ -244,7 +231,7 @@ def openspiel_alphazero_simulations(size: int, channels: int, blocks: int, simul
 
         return play
 
-    name = f"OpenSpiel AlphaZero, hex(board_size={size}), {blocks} x {channels}, {simulations} simulations"
+    name = f"OpenSpiel AlphaZero, hex(board_size={size},swap=False), {simulations} simulations"
     return Workload(name, prepare, requires=("pyspiel", "jax", "flax", "optax", "orbax"))
 
 

@@ -138,7 +138,7 @@ def _self_play() -> Iterator[Comparison]:
         yield Comparison("training positions of AlphaZero, learning included", run)
         for part in PARTS:
             yield Comparison(f"time of {part}, in %", ShareOfTime(run, part))
-    openspiel = references.openspiel_alphazero_simulations(9, CHANNELS, BLOCKS, NUM_SIMULATIONS)
+    openspiel = references.openspiel_alphazero_simulations(9, NUM_SIMULATIONS)
     mctx = references.mctx_simulations_with_network(CHANNELS, BLOCKS, NUM_GAMES, NUM_SIMULATIONS)
     for game, other in (("hex(size=9,swap=False)", openspiel), (HEX_WITH_SWAP, mctx)):
         simulations = self_play_simulations(game, NUM_SIMULATIONS)

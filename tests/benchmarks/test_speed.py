@@ -73,7 +73,7 @@ def test_workloads_take_turns_and_ratios_are_taken_round_by_round():
         references.openspiel_state_steps(),
         references.openspiel_playout_actions(),
         references.openspiel_search_simulations("tic_tac_toe", 20),
-        pytest.param(references.openspiel_alphazero_simulations(3, 4, 1, 4), marks=pytest.mark.slow),  # compiles in JAX
+        pytest.param(references.openspiel_alphazero_simulations(3, 4), marks=pytest.mark.slow),  # compiles in JAX
     ],
     ids=lambda workload: workload.name,
 )
