@@ -206,9 +206,9 @@ class VectorEnv(BatchEnv):
             shape = (num_envs, dtype.itemsize) if name == "positions" else (num_envs,)
             if np.shape(values) != shape:
                 raise ValueError(f"the saved {name} must have shape {shape}, got {np.shape(values)}")
-        for name, values, greatest in (("seats", saved.seats, 1), ("num_started", saved.num_started, 2**62)):
-            if values.min() < 0 or values.max() > greatest:
-                raise ValueError(f"the saved {name} must be integers from 0 to {greatest}, got {values}")
+        for name, values, maximum in (("seats", saved.seats, 1), ("num_started", saved.num_started, 2**62)):
+            if values.min() < 0 or values.max() > maximum:
+                raise ValueError(f"the saved {name} must be integers from 0 to {maximum}, got {values}")
         records = np.ascontiguousarray(saved.positions).view(dtype).reshape(num_envs)
         if (records["current_player"] != saved.seats)[~ended].any():
             raise ValueError("the saved positions must have the learner to move in each game that goes on")

@@ -25,7 +25,7 @@ from stoneworks.envs.rules import Game, load_game
 from stoneworks.files import write_whole
 from stoneworks.reading import parse_json, read_bytes
 
-#: How to select a legal action: sample from the softmax of the scores, or take the greatest score.
+#: How to select a legal action: sample from the softmax of the scores, or take the highest score.
 Selection = Literal["sample", "argmax"]
 
 #: Maximum number of layers of a file.
@@ -103,7 +103,7 @@ def save_policy(path: str | os.PathLike[str], layers: Iterable[nn.Module], game:
             convolution. ``nn.Sequential`` modules are flattened. The output is ``[batch, num_actions]``.
         game: the game that the policy was trained on.
         selection: ``"sample"`` to sample from the softmax over legal actions (policy gradients), ``"argmax"`` to take the
-            legal action of greatest score (Q-learning).
+            legal action of highest score (Q-learning).
 
     Raises:
         ExportedPolicyError: if a layer is not supported or the layers do not fit the game.

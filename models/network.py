@@ -137,7 +137,7 @@ class ResidualNetwork(BoardNetwork):
         for block in self.blocks:
             features = block(features, on_board, inverse_num_cells)
         logits = self.cell_policy(features).flatten(1)
-        pooled = mean_and_greatest(features, inverse_num_cells)
+        pooled = mean_and_max(features, inverse_num_cells)
         hidden = functional.relu(self.global_hidden(pooled))
         if self.global_policy is not None:
             logits = torch.cat([logits, self.global_policy(hidden)], 1)
@@ -198,14 +198,14 @@ class ResidualBlock(nn.Module):
         Both are ``float32[batch, channels, height, width]``; ``on_board`` is ``float32[batch, 1, height, width]``, and
         ``inverse_num_cells`` is ``float32[batch, 1]``.
         """
-        pooled = mean_and_greatest(features, inverse_num_cells)
+        pooled = mean_and_max(features, inverse_num_cells)
         inner = self.first(features) + self.pooled_bias(pooled)[:, :, None, None]
         # A float32 mask would make the product float32 under autocast, only for the convolution to convert it back.
         inner = self.second(functional.relu(inner) * on_board.to(inner.dtype))
         return functional.relu(features + inner) * on_board
 
 
-def mean_and_greatest(features: Tensor, inverse_num_cells: Tensor) -> Tensor:
+def mean_and_max(features: Tensor, inverse_num_cells: Tensor) -> Tensor:
     """Return the mean and the maximum of each channel over the board, ``[batch, 2 * channels]``.
 
     ``features[batch, channels, height, width]`` are >= 0; ``inverse_num_cells`` is ``[batch, 1]``.

@@ -190,8 +190,8 @@ def _output_tile(adds: bool) -> Any:
             products = _grid(builder, m, _WINDOW, builder.mul(m_step, ir.Constant(_INT, _WINDOW)), m_step)
             masks = _grid(builder, mask, _TILE, mask_step, ir.Constant(_INT, 1))
             cells = _grid(builder, y, _TILE, row_step, cell_step)
-            greatest = builder.gep(sums, [cell_step], inbounds=True)
-            bias, total, maximum = _load(builder, bias), _load(builder, sums), _load(builder, greatest)
+            of_maximum = builder.gep(sums, [cell_step], inbounds=True)
+            bias, total, maximum = _load(builder, bias), _load(builder, sums), _load(builder, of_maximum)
             zero = ir.Constant(total.type, None)
             rows = _transformed(builder, _transform_output, products)
             for row, of_row, masks_of_row in zip(rows, cells, masks, strict=True):
@@ -206,7 +206,7 @@ def _output_tile(adds: bool) -> Any:
                     total = builder.fadd(total, value)
                     maximum = builder.select(builder.fcmp_ordered(">", value, maximum), value, maximum)
             _store(builder, total, sums)
-            _store(builder, maximum, greatest)
+            _store(builder, maximum, of_maximum)
             return context.get_dummy_value()
 
         return types.void(m, bias, mask, y, pooled, types.UniTuple(types.int64, 4)), generate
@@ -439,8 +439,8 @@ def write_outputs(
         if num_outputs == 1:
             values[position] = math.tanh(row[0])
             continue
-        greatest = max(row[0], row[1], row[2])
-        win, draw, loss = math.exp(row[0] - greatest), math.exp(row[1] - greatest), math.exp(row[2] - greatest)
+        max_logit = max(row[0], row[1], row[2])
+        win, draw, loss = math.exp(row[0] - max_logit), math.exp(row[1] - max_logit), math.exp(row[2] - max_logit)
         values[position] = (win - loss) / (win + draw + loss)
 
 

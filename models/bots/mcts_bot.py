@@ -126,7 +126,7 @@ class MCTSBot(Bot):
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is the visit shares, or certain if proven."""
         check_position(self, state, self._game)
-        if not self._keep_what_is_ahead(state):
+        if not self._keep_subtree(state):
             self._start_trees(state.record)
         self._root = state.clone()
         self.root_statistics = statistics = self._search()
@@ -192,7 +192,7 @@ class MCTSBot(Bot):
         for tree, seed in zip(self._trees, seeds, strict=True):
             tree.start(record, seed)
 
-    def _keep_what_is_ahead(self, state: State) -> bool:
+    def _keep_subtree(self, state: State) -> bool:
         """Make ``state`` the root of every tree, and return whether all contain it; if not, they are unusable."""
         root, self._root = self._root, None
         if root is None:

@@ -280,20 +280,20 @@ def rate_turns(
         if not mask[cell]:
             continue
         num_joined, connected, separate = join_around(board, state, cell, color, on_perimeter, labels)
-        greatest = gain = triangle(connected) - separate
+        max_gain = gain = triangle(connected) - separate
         if num_joined:  # otherwise it is a single stone (T4)
             for direction in range(4):
                 of_line = gain + gain_of_line(
                     board, state, on_perimeter, cell, direction, color, connected, num_edge_stones
                 )
-                greatest = max(greatest, of_line)
+                max_gain = max(max_gain, of_line)
                 if of_line > gain and ways.shape[0] > 0:
                     mark_way(board, state, cell, direction, color, of_line, ways)
-        gains[cell] = greatest
+        gains[cell] = max_gain
         if ways.shape[0] > 0:
-            ways[cell] = max(ways[cell], greatest)
+            ways[cell] = max(ways[cell], max_gain)
         rated[num_rated] = cell
-        num_rated += greatest > 0
+        num_rated += max_gain > 0
 
     # Cuts are rare: look at eight entries at once.
     words = mask[: mask.shape[0] // 8 * 8].view(np.uint64)

@@ -36,7 +36,7 @@ PINNED_BY_ENEMY = 0.5
 PINNED_BY_FRIEND = 0.8
 IN_RESERVE = 0.5
 OPEN_CORNER = 0.02
-GREATEST_DANGER, OTHER_DANGER = 0.8, 0.25  # fractions of the pieces in danger if the opponent is to move
+MAX_DANGER_SHARE, OTHER_DANGER_SHARE = 0.8, 0.25  # fractions of the pieces in danger if the opponent is to move
 DANGER_TO_WHO_ACTS = 0.1
 
 #: Additional weight of an advantage when no tiles are left.
@@ -210,7 +210,7 @@ def worth_of(board: Record, state: Record, color: int, num_groups: int, group_of
                 if code >= DOUBLE and (code >> 1 & 1) == color:
                     worth -= 1 - (PINNED_BY_FRIEND if (code & 1) == color else PINNED_BY_ENEMY)
     opponent = 1 - color
-    greatest = 0.0
+    max_danger = 0.0
     total = 0.0
     most_lost = 0
     for group in range(num_groups):
@@ -220,7 +220,7 @@ def worth_of(board: Record, state: Record, color: int, num_groups: int, group_of
         worth += OPEN_CORNER * groups[row + NUM_OPEN]
         if groups[row + NUM_OPEN] == 1 and can_fill(board, state, groups[row + LAST_OPEN], opponent, group, group_of):
             total += groups[row + PIECES]
-            greatest = max(greatest, float(groups[row + PIECES]))
+            max_danger = max(max_danger, float(groups[row + PIECES]))
             most_lost = max(most_lost, groups[row + PIECES])
     if state.pool == 0:
         for word_index in range(board.num_words):
@@ -232,13 +232,13 @@ def worth_of(board: Record, state: Record, color: int, num_groups: int, group_of
                 lost = on_tile[color]
                 if lost > 0:
                     most_lost = max(most_lost, lost)
-                    greatest = max(greatest, float(lost - on_tile[opponent]))
-        total = max(total, greatest)
+                    max_danger = max(max_danger, float(lost - on_tile[opponent]))
+        total = max(total, max_danger)
     if state.current_player != opponent:
         return worth - DANGER_TO_WHO_ACTS * total
     if state.pool == 0 and most_lost >= state.num_pieces[color]:
         return -LAST_PIECES
-    return worth - GREATEST_DANGER * greatest - OTHER_DANGER * (total - greatest)
+    return worth - MAX_DANGER_SHARE * max_danger - OTHER_DANGER_SHARE * (total - max_danger)
 
 
 @kernel

@@ -148,7 +148,7 @@ def grow_arms(board: Record, stones: Record, own: int, work: Record, groups: Rec
 
 @inlined
 def add_wall(best: float, total: float, score: float) -> tuple[float, float]:
-    """Return the greatest score, and the sum over walls of exp(SHARPNESS (score - greatest)), with one more wall."""
+    """Return the highest score, and the sum over walls of exp(SHARPNESS (score - highest)), with one more wall."""
     if score > best:
         return score, 1.0 + total * np.exp(SHARPNESS * (best - score))
     return best, total + np.exp(SHARPNESS * (score - best))

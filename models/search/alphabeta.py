@@ -35,11 +35,11 @@ from stoneworks.envs.rules.kernels.bits import list_legal
 from stoneworks.envs.rules.templates import NO_ACTION, apply_action, legal_actions
 from stoneworks.models.evaluations.ranking import insert_best
 from stoneworks.models.search.transposition_table import (
-    AT_LEAST,
-    AT_MOST,
     EXACT,
+    LOWER_BOUND,
     TABLE_ENTRY,
     TABLE_SIZE,
+    UPPER_BOUND,
     TableArray,
     hash_bytes,
     slot_of,
@@ -52,7 +52,7 @@ MAX_DEPTH = 32
 #: Stack space per turn, in actions, shared by all turns on a path. Positions beyond it are evaluated statically.
 ACTIONS_PER_TURN = 24
 #: Minimum number of candidates; from the third turn on, the number of candidates halves with each turn down to this.
-LEAST_CANDIDATES = 4
+MIN_CANDIDATES = 4
 #: Threshold above which a value is a proven win; a win is worth one less for each action that it takes.
 PROVEN = WIN_VALUE - ACTIONS_PER_TURN * MAX_DEPTH
 #: Relative tolerance for equal values; float32 has a 24-bit significand.
@@ -82,7 +82,7 @@ class Limits(NamedTuple):
     Attributes:
         depth: search depth in turns, 1 to ``MAX_DEPTH``; the first turn is the rest of the turn in progress.
         num_candidates: actions tried in each position of the first two turns, at least 1. It halves with each later turn, but
-            not below ``LEAST_CANDIDATES`` unless it starts lower. Actions rated infinite are tried in addition.
+            not below ``MIN_CANDIDATES`` unless it starts lower. Actions rated infinite are tried in addition.
         max_positions: maximum number of positions visited per state; past it the action is ``NO_ACTION``.
     """
 
@@ -175,7 +175,7 @@ def look_up(entry: Record, turns_left: int, alpha: float, beta: float, ply: int)
     value = relative_to(float(entry.value), -ply)
     if entry.bound == EXACT:
         return True, value
-    return value >= beta if entry.bound == AT_LEAST else value <= alpha, value
+    return value >= beta if entry.bound == LOWER_BOUND else value <= alpha, value
 
 
 # Long: recursion is unrolled into a stack that all parts of the loop read and write, and only a template can call the kernels
@@ -203,7 +203,7 @@ def search_depths(
         seeds: one per state, advanced in place; used to break ties.
         values: output, ``float32[num_states, num_actions]``, for the player to move: the exact value of each best action, an
             upper bound for other actions, and minus infinity for actions that were not tried.
-        actions: output, ``int64[num_states]``, an action of greatest value.
+        actions: output, ``int64[num_states]``, an action of highest value.
         num_positions: output, ``int64[num_states]``, positions visited at all depths.
     """
     num_actions = board[0].num_actions
@@ -246,7 +246,7 @@ def search_depths(
                     num_legal = list_legal(mask, legal)
                     if num_legal > 1:
                         rate_actions(board[0], path[ply], mask, ratings)
-                    width = max(limit >> max(0, iteration - frame.turns_left - 1), min(limit, LEAST_CANDIDATES))
+                    width = max(limit >> max(0, iteration - frame.turns_left - 1), min(limit, MIN_CANDIDATES))
                     frame.num_chosen = list_candidates(
                         legal, num_legal, ratings, frame.first_action, width, best_rated, candidates[ply]
                     )
@@ -283,7 +283,7 @@ def search_depths(
                     value = frame.best_value
                     if ply == 0:
                         break
-                    bound = AT_MOST if value <= frame.alpha else AT_LEAST if value >= frame.beta else EXACT
+                    bound = UPPER_BOUND if value <= frame.alpha else LOWER_BOUND if value >= frame.beta else EXACT
                     stored = relative_to(value, ply)
                     num_entries = store(
                         table,

@@ -61,7 +61,7 @@ class Gumbel:
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
         """Search kernels by name (see :mod:`stoneworks.models.search.tree`)."""
-        return {"prepare_root": prepare_root, "choose_edge": choose_edge, "narrow": narrow, "conclude": conclude}
+        return {"prepare_root": prepare_root, "choose_edge": choose_edge, "narrow": narrow, "finish": finish}
 
     @property
     def round_size(self) -> int:
@@ -142,7 +142,7 @@ def mixed_value(nodes: Nodes, edges: Edges, node: int, sign: int) -> tuple[float
 
 @kernel
 def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> None:
-    """Move the edges of greatest logit plus Gumbel variate to the front, best first, and store that sum in ``noise``."""
+    """Move the edges of highest logit plus Gumbel variate to the front, best first, and store that sum in ``noise``."""
     num_edges = nodes[0].num_edges
     for edge in range(num_edges):
         edges[edge].noise += math.log(edges[edge].prior)
@@ -179,21 +179,21 @@ def choose_edge(
     first = nodes[node].first_edge
     stop = first + nodes[node].num_visited
     # Section 5, equation 14: argmax of pi'(a) - N(a) / (1 + sum of N), where pi' = softmax(logits + sigma(completed Q)).
-    # Unvisited actions share one value, so the best of them is the one of greatest prior.
-    greatest = value
+    # Unvisited actions share one value, so the best of them is the one of highest prior.
+    best_value = value
     for edge in range(first, stop):
-        greatest = max(greatest, mean_value(nodes, edges[edge].child, sign))
-    weight_of_others = math.exp(scale * (value - greatest))
+        best_value = max(best_value, mean_value(nodes, edges[edge].child, sign))
+    weight_of_others = math.exp(scale * (value - best_value))
     total_weight = max(0.0, 1 - prior_taken) * weight_of_others
     for edge in range(first, stop):
-        total_weight += edges[edge].prior * math.exp(scale * (mean_value(nodes, edges[edge].child, sign) - greatest))
+        total_weight += edges[edge].prior * math.exp(scale * (mean_value(nodes, edges[edge].child, sign) - best_value))
     best = next_unvisited(nodes, edges, node)
     best_score = -np.inf
     if best >= 0:
         best_score = edges[best].prior * weight_of_others / total_weight
     for edge in range(first, stop):
         child = edges[edge].child
-        weight = edges[edge].prior * math.exp(scale * (mean_value(nodes, child, sign) - greatest))
+        weight = edges[edge].prior * math.exp(scale * (mean_value(nodes, child, sign) - best_value))
         score = weight / total_weight - nodes[child].visits / (1 + total_visits)
         if score > best_score:
             best = edge
@@ -261,7 +261,7 @@ def narrow(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, aga
 def best_not_lost(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> int:
     """Return the root edge to play: the best of the most visited edges that are not proven losses.
 
-    If all considered edges are proven losses, return the best of the other visited ones, or else the other edge of greatest
+    If all considered edges are proven losses, return the best of the other visited ones, or else the other edge of best_value
     prior. One exists, as the root is not solved.
     """
     sign = sign_of(nodes[0].player)
@@ -281,20 +281,20 @@ def best_not_lost(nodes: Nodes, edges: Edges, game: Record, parameters: Paramete
 
 
 @kernel
-def conclude(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, policy: Float32s) -> int:
+def finish(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, policy: Float32s) -> int:
     """Write the improved policy, softmax(logits + sigma(completed Q)) (section 4, equation 11); return the action to play."""
     sign = sign_of(nodes[0].player)
     value, _, _, most_visits = mixed_value(nodes, edges, 0, sign)
     scale = (parameters[_VISIT_OFFSET] + most_visits) * parameters[_VALUE_SCALE]
-    greatest = value
+    best_value = value
     for edge in range(nodes[0].num_edges):
         if edges[edge].child != NO_NODE:
-            greatest = max(greatest, mean_value(nodes, edges[edge].child, sign))
+            best_value = max(best_value, mean_value(nodes, edges[edge].child, sign))
     total_weight = 0.0
     for edge in range(nodes[0].num_edges):
         child = edges[edge].child
         completed = value if child == NO_NODE else mean_value(nodes, child, sign)
-        weight = edges[edge].prior * math.exp(scale * (completed - greatest))
+        weight = edges[edge].prior * math.exp(scale * (completed - best_value))
         policy[edges[edge].action] = weight
         total_weight += weight
     for edge in range(nodes[0].num_edges):

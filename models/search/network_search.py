@@ -210,13 +210,13 @@ class NetworkSearch:
         self._changed = threading.Condition()
         self._num_searching = 0
         self._left_seconds = 0.0
-        self._plant = game.compiled(tree.plant, self._inputs.kernels)
+        self._start_all = game.compiled(tree.start_all, self._inputs.kernels)
         self._expand = game.compiled(tree.expand, {"winning_turn": winning_turn_kernel(type(game))})
         self._prepare_roots = game.compiled(tree.prepare_roots, policy.kernels)
         self._narrow_all = game.compiled(tree.narrow_all, policy.kernels)
         self._descend = game.compiled(tree.descend, {**policy.kernels, **self._inputs.kernels})
         self._keep_subtree = game.compiled(tree.keep_subtree)
-        self._conclude_all = game.compiled(tree.conclude_all, policy.kernels)
+        self._finish_all = game.compiled(tree.finish_all, policy.kernels)
 
     def run(self, roots: npt.NDArray[np.void], num_simulations: int, generator: np.random.Generator) -> SearchResult:
         """Run a search from each of ``roots``.
@@ -300,7 +300,7 @@ class NetworkSearch:
         actions, values = np.empty(num_games, np.int64), np.empty(num_games, np.float32)
         policies = np.empty((num_games, self._game.num_actions), np.float32)
         visits = np.empty((num_games, self._game.num_actions), np.int32)
-        self._conclude_all(self._trees, self.policy.parameters, actions, values, policies, visits)
+        self._finish_all(self._trees, self.policy.parameters, actions, values, policies, visits)
         return SearchResult(actions, values, policies, visits, self._trees.nodes["solved"][:, 0] != 0)
 
     def root_edges(self, game: int = 0) -> tuple[npt.NDArray[Any], ...]:
@@ -363,7 +363,7 @@ class NetworkSearch:
         num_games = len(roots)
         self._use(num_games)
         batch = self._batches[0]
-        self._plant(self._trees, roots, batch.planes, batch.leaves)
+        self._start_all(self._trees, roots, batch.planes, batch.leaves)
         batch.num_leaves = batch.num_asked = num_games
         for one in self._batches:
             one.seeds = generator.integers(0, 2**64, num_games, np.uint64)

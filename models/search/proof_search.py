@@ -142,19 +142,19 @@ def hash_observation(bits: Record, hashing: HashKeys, sums: UInt64s) -> int:
                 row = hashing.keys[plane * num_cells + cell]
                 for index in range(num_sums):
                     sums[index] += factor * row[index]
-    least = 0
+    smallest = 0
     for index in range(2, num_sums, 2):
-        if sums[index] < sums[least]:
-            least = index
-    return least
+        if sums[index] < sums[smallest]:
+            smallest = index
+    return smallest
 
 
 @kernel
 def place_of(bits: Record, hashing: HashKeys, sums: UInt64s, table: UInt64s) -> tuple[int, int]:
     """Return the bucket of an observation in ``table[num_buckets * BUCKET]``, and its key (see :func:`hash_observation`)."""
-    least = hash_observation(bits, hashing, sums)
-    bucket = int64(sums[least] & np.uint64(table.shape[0] // BUCKET - 1)) * BUCKET
-    return bucket, sums[least + 1] & _KEY_MASK | _ONE
+    smallest = hash_observation(bits, hashing, sums)
+    bucket = int64(sums[smallest] & np.uint64(table.shape[0] // BUCKET - 1)) * BUCKET
+    return bucket, sums[smallest + 1] & _KEY_MASK | _ONE
 
 
 @kernel

@@ -51,7 +51,7 @@ class PUCT:
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
         """Search kernels by name (see :mod:`stoneworks.models.search.tree`)."""
-        return {"prepare_root": prepare_root, "choose_edge": choose_edge, "narrow": narrow, "conclude": conclude}
+        return {"prepare_root": prepare_root, "choose_edge": choose_edge, "narrow": narrow, "finish": finish}
 
     @property
     def round_size(self) -> int:
@@ -120,7 +120,7 @@ def narrow(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, aga
 
 
 @kernel
-def conclude(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, policy: Float32s) -> int:
+def finish(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, policy: Float32s) -> int:
     """Write the visit distribution to ``policy`` and return the most visited action; ties go to the one visited first.
 
     A proven loss is returned only if no other action was visited.

@@ -18,7 +18,7 @@ TABLE_SIZE = 1 << 17
 TABLE_ENTRY = np.dtype([("key", "u8"), ("value", "f4"), ("action", "i4"), ("depth", "i1"), ("bound", "i1")], align=True)
 TableArray: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(TABLE_ENTRY)[::1]]
 
-EXACT, AT_LEAST, AT_MOST = 0, 1, 2
+EXACT, LOWER_BOUND, UPPER_BOUND = 0, 1, 2
 
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 _FACTOR = np.uint64(0xFF51AFD7ED558CCD)
@@ -69,7 +69,7 @@ def store(
         key: hash of the position.
         value: value of the position for the player to move.
         depth: search depth of the value, in turns.
-        bound: whether the value is ``EXACT`` or a bound, ``AT_LEAST`` or ``AT_MOST``.
+        bound: whether the value is ``EXACT`` or a bound, ``LOWER_BOUND`` or ``UPPER_BOUND``.
         action: best action, or ``NO_ACTION``.
     """
     slot = slot_of(key)

@@ -54,7 +54,7 @@ from stoneworks.models.search.turn_wins import MAX_TURN_ACTIONS, winning_turn
 #: of them have been visited, and the first ``num_ordered`` are sorted by descending prior. ``pending`` of the visits are not
 #: backed up yet. ``total_value`` is the sum of the values backed up through the node, ``network_value`` the first of them.
 #: ``solved`` is 0, or ``PROVEN`` or ``ENDED`` if ``network_value`` is the exact value of the position. ``num_unsolved`` is
-#: the number of edges that do not lead to a proven node; ``solved_value`` is the greatest value of the other edges for the
+#: the number of edges that do not lead to a proven node; ``solved_value`` is the highest value of the other edges for the
 #: player to move.
 NODE = np.dtype(
     [
@@ -130,7 +130,7 @@ NO_NODE = -1
 PROVEN, ENDED = 1, 2
 
 #: Lower bound of the prior probability of an edge.
-LEAST_PRIOR = np.float32(1e-30)
+MIN_PRIOR = np.float32(1e-30)
 
 
 # -- The contract: every search has these four kernels ----------------------------------------------------------------
@@ -156,7 +156,7 @@ def narrow(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, aga
     raise NotImplementedError
 
 
-def conclude(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, policy: Float32s) -> int:
+def finish(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, policy: Float32s) -> int:
     """Write the policy at the root to ``policy`` (initially zeros) and return the action to play."""
     raise NotImplementedError
 
@@ -220,7 +220,7 @@ def cancel(nodes: Nodes, edges: Edges, game: Record, leaf: Record) -> None:
 
 @kernel
 def next_unvisited(nodes: Nodes, edges: Edges, node: int) -> int:
-    """Return the unvisited edge of greatest prior, or -1 if all edges are visited.
+    """Return the unvisited edge of highest prior, or -1 if all edges are visited.
 
     For nodes whose edges are visited in descending order of prior. Unvisited edges come after visited ones and are sorted
     lazily, one at a time.
@@ -241,15 +241,15 @@ def next_unvisited(nodes: Nodes, edges: Edges, node: int) -> int:
 
 
 @kernel
-def exponentials(exponents: Float32s, number: int, greatest: np.float32, powers_of_2: Int32s) -> np.float32:
-    """Replace the first ``number`` entries of ``exponents`` by exp(x - ``greatest``) and return their sum; NaN propagates.
+def exponentials(exponents: Float32s, number: int, max_exponent: np.float32, powers_of_2: Int32s) -> np.float32:
+    """Replace the first ``number`` entries of ``exponents`` by exp(x - ``max_exponent``) and return their sum; NaN propagates.
 
     Implements Moshier's expf (Cephes) in vectorizable loops: a library call per edge takes as long as the rest of the
     expansion. Exponents below -87 are treated as -87. ``powers_of_2[>= number]`` is a work buffer.
     """
     for index in range(number):
-        exponent = exponents[index] - greatest
-        exponent = _LEAST_EXPONENT if exponent < _LEAST_EXPONENT else exponent
+        exponent = exponents[index] - max_exponent
+        exponent = _MIN_EXPONENT if exponent < _MIN_EXPONENT else exponent
         whole = np.int32(exponent * _LOG2_E - np.float32(0.5))
         rest = exponent - np.float32(whole) * _LN_2_HIGH - np.float32(whole) * _LN_2_LOW
         series = _C0
@@ -269,7 +269,7 @@ def exponentials(exponents: Float32s, number: int, greatest: np.float32, powers_
     return total
 
 
-_LEAST_EXPONENT, _LOG2_E = np.float32(-87), np.float32(1.44269504)
+_MIN_EXPONENT, _LOG2_E = np.float32(-87), np.float32(1.44269504)
 _LN_2_HIGH, _LN_2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
 _C0, _C1, _C2 = np.float32(1.9875691500e-4), np.float32(1.3981999507e-3), np.float32(8.3334519073e-3)
 _C3, _C4, _C5 = np.float32(4.1665795894e-2), np.float32(1.6666665459e-1), np.float32(5.0000001201e-1)
@@ -318,22 +318,22 @@ def back_up(nodes: Nodes, leaf: int, value: float, discount: float, newly_solved
 
 
 @kernel
-def conclude_solved(nodes: Nodes, edges: Edges, game: Record, policy: Float32s) -> int:
+def finish_solved(nodes: Nodes, edges: Edges, game: Record, policy: Float32s) -> int:
     """Write the priors of the best actions at a solved root to ``policy`` and return the most probable of them."""
     if nodes[0].num_visited == 0:
         policy[game.winning_action] = 1
         return game.winning_action
     sign = sign_of(nodes[0].player)
-    greatest = -np.inf
+    best_value = -np.inf
     for edge in range(nodes[0].num_edges):
         child = edges[edge].child
         if child != NO_NODE and nodes[child].solved:
-            greatest = max(greatest, mean_value(nodes, child, sign))
+            best_value = max(best_value, mean_value(nodes, child, sign))
     best = -1
     total = 0.0
     for edge in range(nodes[0].num_edges):
         child = edges[edge].child
-        if child != NO_NODE and nodes[child].solved and mean_value(nodes, child, sign) == greatest:
+        if child != NO_NODE and nodes[child].solved and mean_value(nodes, child, sign) == best_value:
             policy[edges[edge].action] = edges[edge].prior
             total += edges[edge].prior
             if best < 0 or edges[edge].prior > edges[best].prior:
@@ -371,7 +371,7 @@ def add_leaf(leaf: Record, game: int, node: int, answer: int, added: bool, newly
 # -- The templates -----------------------------------------------------------------------------------------------------
 
 
-def plant(trees: Trees, roots: StateArray, planes: Float32Tables, leaves: LeafArray) -> None:
+def start_all(trees: Trees, roots: StateArray, planes: Float32Tables, leaves: LeafArray) -> None:
     """Start a tree at each of ``roots``, whose root is a pending leaf, and write the observations of the roots.
 
     Args:
@@ -398,22 +398,22 @@ def write_edges(edges: Edges, game: Record, mask: Int8s, logits: Record, work: E
     """Write an edge for each legal action; return their number, and whether the logits are finite. ``work`` is three buffers."""
     actions, weights, powers_of_2 = work
     num_edges = 0
-    greatest = np.float32(-np.inf)
+    max_logit = np.float32(-np.inf)
     for action in range(mask.shape[0]):
         if mask[action]:
             logit = logits[action]
             actions[num_edges] = action
             weights[num_edges] = logit
             num_edges += 1
-            greatest = max(greatest, logit)
-    total = exponentials(weights, num_edges, greatest, powers_of_2)
+            max_logit = max(max_logit, logit)
+    total = exponentials(weights, num_edges, max_logit, powers_of_2)
     first = game.num_edges
     scale = np.float32(1) / total
     for edge in range(num_edges):
         edges[first + edge].action = actions[edge]
         edges[first + edge].child = NO_NODE
         # A prior of 0 could lead to a division by zero in the improved policy.
-        edges[first + edge].prior = max(weights[edge] * scale, LEAST_PRIOR)
+        edges[first + edge].prior = max(weights[edge] * scale, MIN_PRIOR)
     return num_edges, total >= 1
 
 
@@ -599,7 +599,7 @@ def keep_subtree(trees: Trees, node: int) -> None:
     game.num_edges = num_edges
 
 
-def conclude_all(
+def finish_all(
     trees: Trees, parameters: Parameters, actions: Int64s, values: Float32s, policies: Float32Table, visits: Int32Table
 ) -> None:
     """Write the results of the search at each root.
@@ -613,9 +613,9 @@ def conclude_all(
         policies[row, :] = 0
         visits[row, :] = 0
         if nodes[row, 0].solved:
-            actions[row] = conclude_solved(nodes[row], edges[row], games[row], policies[row])
+            actions[row] = finish_solved(nodes[row], edges[row], games[row], policies[row])
         else:
-            actions[row] = conclude(nodes[row], edges[row], games[row], parameters, policies[row])
+            actions[row] = finish(nodes[row], edges[row], games[row], parameters, policies[row])
         values[row] = mean_value(nodes[row], 0, sign_of(nodes[row, 0].player))
         for edge in range(nodes[row, 0].num_edges):
             if edges[row, edge].child != NO_NODE:

@@ -81,22 +81,22 @@ def value_of_end(state: Record, player: int, num_actions: int) -> float:
 @kernel
 def draw_best(values: Record, candidates: Record, num_candidates: int, seeds: UInt64s, row: int) -> int:
     """Return a random candidate among those with the highest value; the draw does not depend on the order of the candidates."""
-    greatest = -np.inf
+    best_value = -np.inf
     num_equal = 0
     for place in range(num_candidates):
         value = values[candidates[place]]
-        if value > greatest:
-            greatest = value
+        if value > best_value:
+            best_value = value
             num_equal = 0
-        num_equal += value == greatest
+        num_equal += value == best_value
     remaining = random_below(seeds, row, num_equal)
     for place in range(num_candidates):
         action = candidates[place]
-        if values[action] != greatest:
+        if values[action] != best_value:
             continue
         num_before = 0
         for other in range(num_candidates):
-            num_before += values[candidates[other]] == greatest and candidates[other] < action
+            num_before += values[candidates[other]] == best_value and candidates[other] < action
         if num_before == remaining:
             return int64(action)
     return NO_ACTION
@@ -129,7 +129,7 @@ def search_turns(
         seeds: one per state, advanced in place; used to break ties.
         values: output, ``float32[num_states, num_actions]``, value of the best turn found that starts with each action;
             minus infinity for actions that were not tried.
-        actions: output, ``int64[num_states]``, an action of greatest value.
+        actions: output, ``int64[num_states]``, an action of highest value.
     """
     num_actions = board[0].num_actions
     mask = np.empty(num_actions, np.int8)

@@ -57,7 +57,7 @@ Parameters: TypeAlias = Annotated[npt.NDArray[np.float64], numba.float64[::1]]
 def choose_edge(nodes: Int32Table, edges: Int32Table, node: int, exploration: float, seeds: UInt64s) -> int:
     """Return the edge that a simulation follows from ``node``, which is not proven (tables as in :func:`back_up`).
 
-    Unvisited edges are selected first, in random order. After that, the edge of greatest upper confidence bound is selected
+    Unvisited edges are selected first, in random order. After that, the edge of highest upper confidence bound is selected
     (UCB1 in Kocsis and Szepesvári 2006), ``mean + exploration * sqrt(log(node visits) / edge visits)``, where ``mean`` is
     the mean result for the player to move. Proven edges are skipped.
     """
@@ -307,7 +307,7 @@ class RootStatistics:
 
         If the root is proven, the candidates are the actions with the best proven result, otherwise the actions that are not
         proven. If the selected candidate has a value <= 0 and proven draws exist, the candidates are the proven draws instead.
-        The selection takes the most visited candidates and, among these, the ones of greatest value.
+        The selection takes the most visited candidates and, among these, the ones of highest value.
         """
         result = self.result
         if not np.isnan(result):
@@ -319,7 +319,7 @@ class RootStatistics:
         return self.actions[best]
 
     def _most_visited(self, allowed: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Return the mask of the most visited ``allowed`` actions (at least one), with ties broken by greatest value."""
+        """Return the mask of the most visited ``allowed`` actions (at least one), with ties broken by highest value."""
         most = allowed & (self.visits == self.visits[allowed].max())
         return most & (self.values == self.values[most].max())
 

@@ -85,7 +85,7 @@ def worth_of(board: Record, state: Record, color: int, num_groups: int, group_of
         if hex_sets.contains(state.tiles, corner // 2) and code >= DOUBLE and (code >> 1 & 1) == color:
             worth -= 1 - (fast.PINNED_BY_FRIEND if (code & 1) == color else fast.PINNED_BY_ENEMY)
     opponent = 1 - color
-    greatest = 0.0
+    max_danger = 0.0
     total = 0.0
     most_lost = 0
     for group in range(num_groups):
@@ -97,20 +97,20 @@ def worth_of(board: Record, state: Record, color: int, num_groups: int, group_of
             board, state, groups[row + fast.LAST_OPEN], opponent, group, group_of
         ):
             total += groups[row + fast.PIECES]
-            greatest = max(greatest, float(groups[row + fast.PIECES]))
+            max_danger = max(max_danger, float(groups[row + fast.PIECES]))
             most_lost = max(most_lost, groups[row + fast.PIECES])
     if state.pool == 0:
         for hex_ in range(state.contents.size):
             lost = pieces_on_tile(board, state, hex_, color) if hex_sets.contains(state.targets, hex_) else 0
             if lost > 0:
                 most_lost = max(most_lost, lost)
-                greatest = max(greatest, float(lost - pieces_on_tile(board, state, hex_, opponent)))
-        total = max(total, greatest)
+                max_danger = max(max_danger, float(lost - pieces_on_tile(board, state, hex_, opponent)))
+        total = max(total, max_danger)
     if state.current_player != opponent:
         return worth - fast.DANGER_TO_WHO_ACTS * total
     if state.pool == 0 and most_lost >= state.num_pieces[color]:
         return -fast.LAST_PIECES
-    return worth - fast.GREATEST_DANGER * greatest - fast.OTHER_DANGER * (total - greatest)
+    return worth - fast.MAX_DANGER_SHARE * max_danger - fast.OTHER_DANGER_SHARE * (total - max_danger)
 
 
 @kernel

@@ -121,7 +121,7 @@ class Learner:
         """Return the training state as tensors by name, without the weights of the acting network."""
         tensors = {f"network.{name}": weights for name, weights in self.network.state_dict().items()}
         for number, moments in self._optimizer.state_dict()["state"].items():
-            tensors |= {f"optimiser.{number}.{name}": moment for name, moment in moments.items()}
+            tensors |= {f"optimizer.{number}.{name}": moment for name, moment in moments.items()}
         return tensors | {"num_steps": torch.tensor(self.num_steps)}
 
     def load_state(self, tensors: Mapping[str, Tensor]) -> None:
@@ -146,9 +146,9 @@ class Learner:
             state = self._optimizer.state_dict()
             parameters = (parameter for group in self._optimizer.param_groups for parameter in group["params"])
             for number, parameter in enumerate(parameters):
-                moments = {name: tensors[f"optimiser.{number}.{name}"] for name in ("step", "exp_avg", "exp_avg_sq")}
+                moments = {name: tensors[f"optimizer.{number}.{name}"] for name in ("step", "exp_avg", "exp_avg_sq")}
                 if {moments["exp_avg"].shape, moments["exp_avg_sq"].shape} != {parameter.shape}:
-                    raise ValueError(f"optimiser.{number} does not have the shape of its parameter")
+                    raise ValueError(f"optimizer.{number} does not have the shape of its parameter")
                 state["state"][number] = moments
             self._optimizer.load_state_dict(state)
 

@@ -61,12 +61,12 @@ def make_positions(
     positions["state"] = states
     positions["value"] = values
     entries = positions["actions"].shape[1]
-    greatest = np.argpartition(policies, -entries, axis=1)[:, -entries:]
-    probabilities = np.take_along_axis(policies, greatest, axis=1)
+    most_probable = np.argpartition(policies, -entries, axis=1)[:, -entries:]
+    probabilities = np.take_along_axis(policies, most_probable, axis=1)
     order = np.argsort(-probabilities, axis=1, kind="stable")
     probabilities = np.take_along_axis(probabilities, order, axis=1)
     positions["probabilities"] = probabilities
-    positions["actions"] = np.where(probabilities > 0, np.take_along_axis(greatest, order, axis=1), 0)
+    positions["actions"] = np.where(probabilities > 0, np.take_along_axis(most_probable, order, axis=1), 0)
     return positions
 
 

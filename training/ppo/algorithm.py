@@ -148,7 +148,7 @@ class PPO(Algorithm[PPOConfig]):
         tensors |= {f"opponents/{name}": tensor for name, tensor in self.pool.state().items()}
         moments = self.model.policy.optimizer.state_dict()["state"]
         for index, (name, _) in enumerate(self.network.named_parameters()):
-            tensors |= {f"optimiser/{name}/{key}": tensor for key, tensor in moments.get(index, {}).items()}
+            tensors |= {f"optimizer/{name}/{key}": tensor for key, tensor in moments.get(index, {}).items()}
         return {"updates": self.updates}, tensors
 
     def load(self, checkpoint: Checkpoint, tensors: Mapping[str, Tensor]) -> None:
@@ -166,7 +166,7 @@ class PPO(Algorithm[PPOConfig]):
         optimizer = self.model.policy.optimizer
         description = optimizer.state_dict()
         for index, (name, parameter) in enumerate(self.network.named_parameters()):
-            moments = _part(tensors, f"optimiser/{name}")
+            moments = _part(tensors, f"optimizer/{name}")
             if moments:
                 # The fused kernel of the optimizer requires moments with the memory format of their parameter.
                 description["state"][index] = {

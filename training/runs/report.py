@@ -168,10 +168,10 @@ def _policies(run: FinishedRun) -> Iterator[str]:
     if game.num_action_planes > 1:
         yield (
             f"A cell's color is the sum of the probabilities of its actions, of which there are {game.num_action_planes} "
-            "kinds, relative to the greatest sum.\n"
+            "kinds, relative to the highest sum.\n"
         )
     else:
-        yield "A cell's color is the probability of its action, relative to the greatest.\n"
+        yield "A cell's color is the probability of its action, relative to the highest.\n"
     for number, state in enumerate(_positions_to_show(run), start=1):
         policy, expected = _ask(run.checkpoint.network, state)
         yield _policy_picture(run, f"policy-{number}.png", state, policy, expected)
@@ -211,8 +211,8 @@ def _policy_picture(run: FinishedRun, name: str, state: State, policy: np.ndarra
     game = state.game
     num_on_board = game.num_action_planes * game.grid.num_cells
     sums = policy[:num_on_board].reshape(game.num_action_planes, -1).sum(axis=0)
-    greatest = sums.max()
-    heat = np.where(game.grid.on_board, sums / greatest if greatest > 0 else 0.0, np.nan)
+    highest = sums.max()
+    heat = np.where(game.grid.on_board, sums / highest if highest > 0 else 0.0, np.nan)
     player = state.current_player()
     best = ", ".join(
         f"{game.action_to_string(int(action))} {percent(policy[action])}"
@@ -221,7 +221,7 @@ def _policy_picture(run: FinishedRun, name: str, state: State, policy: np.ndarra
     )
     caption = (
         f"After {len(state.history())} actions, {game.colors[game.color_of(state, player)]} to move: {best}; the darkest "
-        f"cell is {percent(greatest)}. Expected: {expected}"
+        f"cell is {percent(highest)}. Expected: {expected}"
     )
     content = draw(state, fill=np.minimum(heat, 1)).png(_PICTURE_PIXELS)
     return f"{_picture(run, name, content, 'The policy as a heat map')}\n{caption}.\n"

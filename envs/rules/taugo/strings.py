@@ -59,7 +59,7 @@ def split_string(board: Record, state: Record, label: int, removed: int, directi
             part[0] = start
             size = 1
             done = 0
-            least = start
+            smallest = start
             while done < size:
                 stone = part[done]
                 done += 1
@@ -69,7 +69,7 @@ def split_string(board: Record, state: Record, label: int, removed: int, directi
                         state.strings[neighbor] = _VISITED
                         part[size] = neighbor
                         size += 1
-                        least = min(least, neighbor)
+                        smallest = min(smallest, neighbor)
             for index in range(size):
-                state.strings[part[index]] = least
+                state.strings[part[index]] = smallest
         removed = board.neighbors[removed, direction]

@@ -14,7 +14,7 @@ from stoneworks.envs.rules import NO_ACTION, Batch, Game, State, load_game
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.evaluations.ranking import insert_best
 from stoneworks.models.search.alphabeta import ACTIONS_PER_TURN, MAX_DEPTH, PROVEN, look_up, relative_to
-from stoneworks.models.search.transposition_table import AT_LEAST, AT_MOST, EXACT, TABLE_ENTRY, hash_bytes
+from stoneworks.models.search.transposition_table import EXACT, LOWER_BOUND, TABLE_ENTRY, UPPER_BOUND, hash_bytes
 from stoneworks.models.search.turn_search import WIN_VALUE
 
 WIDE = 10**6
@@ -160,10 +160,10 @@ def test_the_hash_mixes_words_of_eight_bytes_in_their_order(size: int) -> None:
     ("bound", "alpha", "beta", "decides"),
     [
         (EXACT, -9.0, 9.0, True),
-        (AT_LEAST, -9.0, 5.0, True),
-        (AT_LEAST, -9.0, 6.0, False),
-        (AT_MOST, 5.0, 9.0, True),
-        (AT_MOST, 4.0, 9.0, False),
+        (LOWER_BOUND, -9.0, 5.0, True),
+        (LOWER_BOUND, -9.0, 6.0, False),
+        (UPPER_BOUND, 5.0, 9.0, True),
+        (UPPER_BOUND, 4.0, 9.0, False),
     ],
 )
 def test_a_stored_bound_decides_outside_of_the_window(bound: int, alpha: float, beta: float, decides: bool) -> None:

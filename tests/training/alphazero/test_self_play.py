@@ -153,7 +153,7 @@ def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_lat
         assert all(share > 0 for share, _ in shares)
     # Of equally many visits the first taken is played, which need not be the first that is stored.
     assert max(agreed[:2]) < 0.6
-    assert all(share == greatest for share, greatest in shares)
+    assert all(share == highest for share, highest in shares)
 
 
 def lengths_of_games(self_play: MixedSelfPlay, num_steps: int) -> Counter[str]:

@@ -63,7 +63,7 @@ def test_a_run_that_was_stopped_and_resumed_ends_as_one_that_was_not(tmp_path: P
     assert_equal_tensors(one.network.state_dict(), other.network.state_dict())
     state = load_training_state(whole.checkpoint)
     assert_equal_tensors(state, load_training_state(last.checkpoint))
-    for part in ("opponents/past-", "optimiser/"):
+    for part in ("opponents/past-", "optimizer/"):
         assert any(name.startswith(part) for name in state)
     assert one.training["updates"] == other.training["updates"] == 6
     results = [[{**row, "seconds": 0} for row in run.training["match_results"]] for run in (one, other)]
