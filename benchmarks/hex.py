@@ -46,16 +46,15 @@ app = typer.Typer(add_completion=False)
 console = Console(stderr=True)
 
 
-def train(learner: type[Learner], game: Game, seconds: float, seed: int, folder: Path) -> TrainingState:
-    """Train what is missing, and return the state; what another process trains is left to it."""
+def train(learner: type[Learner], game: Game, seconds: float, seed: int, folder: Path) -> None:
+    """Train what is missing; what another process trains is left to it."""
     with contextlib.suppress(InUseError), lock_folder(folder), torch_threads(1):
-        state = read_state(folder / "training")
-        if state.points < PAUSES:
-            training = TimedTraining(learner, game, seed, seconds, folder / "training")
-            while (state := training.state).points < PAUSES:
-                console.print(f"{learner.__name__}: {state.processor_seconds:.0f} s, {state.steps:,} steps")
-                training.advance((state.points + 1) / PAUSES * seconds)
-    return read_state(folder / "training")
+        if read_state(folder / "training").points == PAUSES:
+            return
+        training = TimedTraining(learner, game, seed, seconds, folder / "training")
+        while (state := training.state).points < PAUSES:
+            console.print(f"{learner.__name__}: {state.processor_seconds:.0f} s, {state.steps:,} steps")
+            training.advance((state.points + 1) / PAUSES * seconds)
 
 
 def play(game: Game, players: dict[str, str], pairs: int, folder: Path) -> ArenaResult:
@@ -102,9 +101,9 @@ def main(
     begin, end = (f"<!-- {word} of hex {size}, by benchmarks.hex -->" for word in ("results", "end of the results"))
     if page is not None:
         replace_block(page.read_text(encoding="utf-8"), begin, end, "")  # raises an error before the training
-    states = {
-        title: train(learner, game, seconds, seed, folder / learner.__name__) for title, learner in LEARNERS.items()
-    }
+    for learner in LEARNERS.values():
+        train(learner, game, seconds, seed, folder / learner.__name__)
+    states = {title: read_state(folder / learner.__name__ / "training") for title, learner in LEARNERS.items()}
     if unfinished := [title for title, state in states.items() if state.points < PAUSES]:
         console.print(f"another process still trains {', '.join(unfinished)}")
         return
