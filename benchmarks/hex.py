@@ -68,13 +68,12 @@ def play(game: Game, players: dict[str, str], pairs: int, folder: Path) -> Arena
 
 
 def table(result: ArenaResult, states: dict[str, TrainingState]) -> str:
-    """Return the scores of the players as Markdown, with what each has done in training."""
+    """Return the scores of the players as Markdown, with the steps of each in training."""
     names = result.settings.players
-    lines = [f"| {' | '.join(['', 'steps', 'simulations', *(f'v {name}' for name in names)])} |"]
-    lines.append(f"|{'---|' * (len(names) + 3)}")
-    for name in names:
-        state = states.get(name)
-        cells = [name, *((f"{state.steps:,}", f"{state.simulations:,}") if state else ("", ""))]
+    lines = [f"| {' | '.join(['', 'steps', *(f'v {number}' for number in range(1, len(names) + 1))])} |"]
+    lines.append(f"|{'---|' * (len(names) + 2)}")
+    for number, name in enumerate(names, 1):
+        cells = [f"{number} {name}", f"{states[name].steps:,}" if name in states else ""]
         for other in names:
             match = next((one for one in result.matches if set(one.names) == {name, other}), None)
             if match is None:
@@ -111,11 +110,12 @@ def main(
     players = {title: state.player + searches.get(title, "") for title, state in states.items()}
     players["OpenSpiel MCTSBot"] = "openspiel_mcts:1000"
     result = play(game, players, pairs, folder / "games")
+    simulations = ", ".join(f"{title} {state.simulations:,}" for title, state in states.items() if state.simulations)
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
     text = (
         f"{table(result, states)}\n\n`{game}`: {seconds:g} processor seconds of training each, {2 * pairs} games per match "
         f"from {OPENING_ACTIONS} random actions, AlphaZero with {SIMULATIONS} simulations and MCTSBot with 1,000; "
-        f"{versions}; {processor_name()}.\n"
+        f"{versions}; {processor_name()}. Simulations in training: {simulations}.\n"
     )
     if page is not None:
         write_whole(page, replace_block(page.read_text(encoding="utf-8"), begin, end, text))
