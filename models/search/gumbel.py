@@ -261,7 +261,7 @@ def narrow(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, aga
 def best_not_lost(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> int:
     """Return the root edge to play: the best of the most visited edges that are not proven losses.
 
-    If all considered edges are proven losses, return the best of the other visited ones, or else the other edge of best_value
+    If all considered edges are proven losses, return the best of the other visited ones, or else the other edge of highest
     prior. One exists, as the root is not solved.
     """
     sign = sign_of(nodes[0].player)
