@@ -47,7 +47,7 @@ console = Console(stderr=True)
 
 
 def train(learner: type[Learner], game: Game, seconds: float, seed: int, folder: Path) -> None:
-    """Train what is missing; what another process trains is left to it."""
+    """Train until the budget is spent; skip a training that another process is running."""
     with contextlib.suppress(InUseError), lock_folder(folder), torch_threads(1):
         if read_state(folder / "training").points == PAUSES:
             return

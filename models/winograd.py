@@ -190,8 +190,8 @@ def _output_tile(adds: bool) -> Any:
             products = _grid(builder, m, _WINDOW, builder.mul(m_step, ir.Constant(_INT, _WINDOW)), m_step)
             masks = _grid(builder, mask, _TILE, mask_step, ir.Constant(_INT, 1))
             cells = _grid(builder, y, _TILE, row_step, cell_step)
-            of_maximum = builder.gep(sums, [cell_step], inbounds=True)
-            bias, total, maximum = _load(builder, bias), _load(builder, sums), _load(builder, of_maximum)
+            maximum_pointer = builder.gep(sums, [cell_step], inbounds=True)
+            bias, total, maximum = _load(builder, bias), _load(builder, sums), _load(builder, maximum_pointer)
             zero = ir.Constant(total.type, None)
             rows = _transformed(builder, _transform_output, products)
             for row, of_row, masks_of_row in zip(rows, cells, masks, strict=True):
@@ -206,7 +206,7 @@ def _output_tile(adds: bool) -> Any:
                     total = builder.fadd(total, value)
                     maximum = builder.select(builder.fcmp_ordered(">", value, maximum), value, maximum)
             _store(builder, total, sums)
-            _store(builder, maximum, of_maximum)
+            _store(builder, maximum, maximum_pointer)
             return context.get_dummy_value()
 
         return types.void(m, bias, mask, y, pooled, types.UniTuple(types.int64, 4)), generate
