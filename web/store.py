@@ -156,7 +156,8 @@ class Store:
     def all_ids(self) -> list[str]:
         """Return the ids of all games, oldest first."""
         with self._transaction() as database:
-            return [row[0] for row in database.execute("SELECT id FROM games ORDER BY created, id")]
+            # In a damaged file an id may be missing or a number; none of these is found as text.
+            return [str(row[0]) for row in database.execute("SELECT id FROM games ORDER BY created, id")]
 
     # -- Writing ---------------------------------------------------------------------------------------------------------
 
