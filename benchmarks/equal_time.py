@@ -40,7 +40,8 @@ BOARDS = {
     "taigo(radius=12)": "taigo",
     "trugo(tiles=36)": "trugo",
 }
-OPPONENTS = ("alphabeta", "mcts")
+#: Names of opponents, with a gap for the time per action.
+OPPONENTS = ("alphabeta:{:g}s", "mcts:{:g}s", "mcts:{:g}s,leaf=evaluation")
 OPENING_ACTIONS = 4
 #: What distinguishes a game from others.
 KEYS = ("game", "opponent", "seconds", "opening", "seat", "weights")
@@ -85,31 +86,49 @@ def missing(done: list[dict[str, Any]], seconds: float, pairs: int, only: str) -
     known = {tuple(game[key] for key in KEYS) for game in done}
     for opening in range(pairs):
         for game, agent in BOARDS.items():
-            for opponent in OPPONENTS:
+            for opponent in (name.format(seconds) for name in OPPONENTS):
                 for seat in (0, 1):
                     values = (game, opponent, seconds, opening, seat, weights_of(agent))
                     if only in f"{game} {opponent}" and values not in known:
                         yield dict(zip(KEYS, values, strict=True))
 
 
+def scores(games: list[dict[str, Any]], board: str, opponent: str) -> list[float]:
+    """Return the scores of the agent's games of a match."""
+    return [game["score"] for game in games if (game["game"], game["opponent"]) == (board, opponent)]
+
+
+def is_decided(match: list[float], score: float) -> bool:
+    """Whether the 95 % interval of a match lies on one side of a score. An opening counts when both seats were played."""
+    if not match or len(match) % 2:
+        return False
+    low, high = wilson_interval(sum(match), len(match))
+    return not low <= score <= high
+
+
 def table(games: list[dict[str, Any]], seconds: float) -> str:
     """Return the table of all matches with a time limit, as Markdown."""
-    heads = ["board", *(f"against {opponent}:{seconds:g}s" for opponent in OPPONENTS)]
-    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    played = {game["opponent"] for game in games}
+    opponents = [name for name in (name.format(seconds) for name in OPPONENTS) if name in played]
+    lines = [f"| board, agent | {' | '.join(f'`{name}`' for name in opponents)} |", f"|{'---|' * (1 + len(opponents))}"]
     for board, agent in BOARDS.items():
         cells = []
-        for opponent in OPPONENTS:
-            played = (board, opponent, seconds)
-            scores = [one["score"] for one in games if (one["game"], one["opponent"], one["seconds"]) == played]
-            if not scores:
+        for opponent in opponents:
+            match = scores(games, board, opponent)
+            if not match:
                 cells.append("not played")
                 continue
-            low, high = wilson_interval(sum(scores), len(scores))
-            cells.append(f"{100 * np.mean(scores):.0f} % ({100 * low:.0f} to {100 * high:.0f}) of {len(scores)}")
+            low, high = wilson_interval(sum(match), len(match))
+            cells.append(f"{100 * np.mean(match):.0f} % ({100 * low:.0f} to {100 * high:.0f}) of {len(match)}")
         lines.append(f"| {board}, {agent}@{seconds:g}s | {' | '.join(cells)} |")
     processors = ", ".join(sorted({game["processor"] for game in games if game["seconds"] == seconds}))
     caption = f"Points in games at {seconds:g} s per action for both, with 95 % Wilson intervals; {processors}."
     return "\n".join([*lines, "", caption, ""])
+
+
+def tables(games: list[dict[str, Any]]) -> str:
+    """Return a table for each time limit that was played."""
+    return "\n".join(table(games, seconds) for seconds in sorted({game["seconds"] for game in games}))
 
 
 @app.command()
@@ -119,6 +138,9 @@ def main(
     seconds: Annotated[float, typer.Option(min=0.001, help="Time per action, in seconds.")] = 0.2,
     pairs: Annotated[int, typer.Option(min=0, help="Pairs of games with swapped seats per match.")] = 50,
     only: Annotated[str, typer.Option(help="Play only the matches whose board and opponent contain this text.")] = "",
+    decided_at: Annotated[
+        float | None, typer.Option(min=0, max=1, help="End a match once its interval lies above or below this score.")
+    ] = None,
 ) -> None:
     """Play the matches that are missing and write the table."""
     if page is not None:
@@ -128,7 +150,9 @@ def main(
     bots: dict[tuple[str, str], Bot] = {}
     to_play = list(missing(games, seconds, pairs, only))
     for number, asked in enumerate(to_play, start=1):
-        names = f"{BOARDS[asked['game']]}@{seconds:g}s", f"{asked['opponent']}:{seconds:g}s"
+        if decided_at is not None and is_decided(scores(games, asked["game"], asked["opponent"]), decided_at):
+            continue
+        names = f"{BOARDS[asked['game']]}@{seconds:g}s", asked["opponent"]
         for name in names:
             if (asked["game"], name) not in bots:
                 bots[asked["game"], name] = load_bot(name, asked["game"], 1)
@@ -138,8 +162,8 @@ def main(
         append_json_line(path, games[-1])
         console.print(f"{number} of {len(to_play)}: {asked['game']}, {names[0]} against {names[1]}: {score:g}")
     if page is not None:
-        write_whole(page, replace_block(page.read_text(encoding="utf-8"), BEGIN, END, table(games, seconds)))
-    console.print(table(games, seconds))
+        write_whole(page, replace_block(page.read_text(encoding="utf-8"), BEGIN, END, tables(games)))
+    console.print(tables(games), soft_wrap=True)
 
 
 if __name__ == "__main__":

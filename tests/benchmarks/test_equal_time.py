@@ -20,16 +20,31 @@ def test_games_are_played_once_and_written_into_the_page(tmp_path: Path, monkeyp
         equal_time.main(path, page, seconds=0.001, pairs=1)
     assert not path.exists()
     page.write_text(f"before\n{equal_time.BEGIN}\nold\n{equal_time.END}\nafter\n")
-    equal_time.main(path, page, seconds=0.001, pairs=2, only="mcts")
+    equal_time.main(path, page, seconds=0.001, pairs=2, only="alphabeta")
     games = [json.loads(line) for line in path.read_text().splitlines()]
     assert [(game["opening"], game["seat"]) for game in games] == [(0, 0), (0, 1), (1, 0), (1, 1)]
     score = 100 * sum(game["score"] for game in games) / 4
     assert f"| {score:.0f} % (" in page.read_text()
     assert "old" not in page.read_text()
     path.write_text(path.read_text()[:-20])  # cut off in the last game
-    equal_time.main(path, page, seconds=0.001, pairs=2, only="mcts")
+    equal_time.main(path, page, seconds=0.001, pairs=2, only="alphabeta")
     lines = path.read_text().splitlines()
     assert lines[:3] == [json.dumps(game) for game in games[:3]]
     assert len(equal_time.read(path)) == 4
     monkeypatch.setattr(equal_time, "weights_of", lambda agent: "of another agent")
     assert equal_time.read(path) == []
+
+
+def test_a_match_ends_once_it_is_decided_and_each_time_has_a_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(equal_time, "BOARDS", {"vadus(size=2)": "vadus"})
+    monkeypatch.setattr(equal_time, "play", lambda bots, game, opening, seat: 1.0)
+    path = tmp_path / "games.jsonl"
+    equal_time.main(path, seconds=0.001, pairs=10, only="alphabeta", decided_at=0.5)
+    assert len(equal_time.read(path)) == 4, "95 % interval above 0.5: four wins of four, not two of two"
+    equal_time.main(path, seconds=0.002, pairs=1)
+    tables = capsys.readouterr().err
+    assert "| board, agent | `alphabeta:0.001s` |" in tables
+    assert "| board, agent | `alphabeta:0.002s` | `mcts:0.002s` | `mcts:0.002s,leaf=evaluation` |" in tables
+    assert "100 % (51 to 100) of 4" in tables
