@@ -16,7 +16,9 @@ from stoneworks.training.runs.run_folder import algorithm_of
 _MOST_CURVE_ROWS = 12
 
 
-def model_card(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any], weaknesses: str) -> str:
+def model_card(
+    name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any], weaknesses: str = "", other_seed: str = ""
+) -> str:
     """Return the model card of a checkpoint.
 
     Args:
@@ -24,11 +26,14 @@ def model_card(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, An
         checkpoint: the checkpoint.
         final_matches: content of its ``matches.json``.
         weaknesses: description of known weaknesses.
+        other_seed: what the same training with another seed gives.
     """
-    return "\n".join(_sections(name, checkpoint, final_matches, weaknesses))
+    return "\n".join(_sections(name, checkpoint, final_matches, weaknesses, other_seed))
 
 
-def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any], weaknesses: str) -> Iterator[str]:
+def _sections(
+    name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any], weaknesses: str, other_seed: str
+) -> Iterator[str]:
     game, training = checkpoint.game, checkpoint.training
     size = (checkpoint.folder / WEIGHTS_FILE).stat().st_size
     yield f"# {name}: an agent for {game}\n"
@@ -70,6 +75,8 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
         yield "## Training progress\n"
         yield "Scores in matches during training, with 95 % Wilson intervals; these had fewer games.\n"
         yield _curve(training["match_results"], unit)
+    if other_seed:
+        yield f"## Another seed\n\n{other_seed.strip()}\n"
     yield "## Known weaknesses\n"
     yield f"{weaknesses.strip() or 'None known beyond the scores above.'}\n"
     yield f"## Configuration\n\n```yaml\n{yaml.safe_dump(training['config'], sort_keys=False)}```\n"

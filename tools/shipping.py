@@ -46,6 +46,7 @@ def ship(
     into: str | Path,
     matches: FinalMatches | None = None,
     weaknesses: str = "",
+    other_seed: str = "",
     workers: int = 1,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Path:
@@ -61,6 +62,7 @@ def ship(
         into: the folder of the shipped checkpoints (see :func:`stoneworks.models.shipped.shipped_folder`).
         matches: the final matches.
         weaknesses: description of known weaknesses, for the model card.
+        other_seed: what the same training with another seed gives, for the model card.
         workers: number of processes that play the matches.
         progress: called after each chunk of games with a description, the number of finished games and the total.
 
@@ -93,7 +95,7 @@ def ship(
                 progress=progress,
             )
         write_whole(new / MATCHES_FILE, _json(final_matches))
-        write_whole(new / CARD_FILE, model_card(name, checkpoint, final_matches, weaknesses))
+        write_whole(new / CARD_FILE, model_card(name, checkpoint, final_matches, weaknesses, other_seed))
         _install(new, target)
     return target
 
@@ -179,6 +181,9 @@ def command(
     options: _MatchOptions,
     into: Annotated[Path | None, typer.Option(help="Folder of checkpoints (default: the shipped ones).")] = None,
     weaknesses: Annotated[str, typer.Option(help="Known weaknesses, for the model card.")] = "",
+    other_seed: Annotated[
+        str, typer.Option(help="What the same training with another seed gives, for the model card.")
+    ] = "",
     workers: Annotated[
         int | None, typer.Option(min=1, help="Number of worker processes (default: one per core).")
     ] = None,
@@ -205,6 +210,7 @@ def command(
             into=into or shipped.shipped_folder(),
             matches=matches,
             weaknesses=weaknesses,
+            other_seed=other_seed,
             workers=workers or num_processors(),
             progress=show,
         )
