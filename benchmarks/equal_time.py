@@ -98,12 +98,9 @@ def scores(games: list[dict[str, Any]], board: str, opponent: str) -> list[float
     return [game["score"] for game in games if (game["game"], game["opponent"]) == (board, opponent)]
 
 
-def is_decided(match: list[float], score: float) -> bool:
-    """Whether the 95 % interval of a match lies on one side of a score. An opening counts when both seats were played."""
-    if not match or len(match) % 2:
-        return False
-    low, high = wilson_interval(sum(match), len(match))
-    return not low <= score <= high
+def is_above(match: list[float], score: float) -> bool:
+    """Whether the 95 % interval of a match lies above a score. An opening counts when both seats were played."""
+    return bool(match) and len(match) % 2 == 0 and wilson_interval(sum(match), len(match))[0] > score
 
 
 def table(games: list[dict[str, Any]], seconds: float) -> str:
@@ -138,9 +135,9 @@ def main(
     seconds: Annotated[float, typer.Option(min=0.001, help="Time per action, in seconds.")] = 0.2,
     pairs: Annotated[int, typer.Option(min=0, help="Pairs of games with swapped seats per match.")] = 50,
     only: Annotated[str, typer.Option(help="Play only the matches whose board and opponent contain this text.")] = "",
-    decided_at: Annotated[
-        float | None, typer.Option(min=0, max=1, help="End a match once its interval lies above or below this score.")
-    ] = None,
+    until_above: Annotated[
+        float, typer.Option(min=0, max=1, help="End a match once its interval lies above this score.")
+    ] = 1.0,
 ) -> None:
     """Play the matches that are missing and write the table."""
     if page is not None:
@@ -150,7 +147,7 @@ def main(
     bots: dict[tuple[str, str], Bot] = {}
     to_play = list(missing(games, seconds, pairs, only))
     for number, asked in enumerate(to_play, start=1):
-        if decided_at is not None and is_decided(scores(games, asked["game"], asked["opponent"]), decided_at):
+        if is_above(scores(games, asked["game"], asked["opponent"]), until_above):
             continue
         names = f"{BOARDS[asked['game']]}@{seconds:g}s", asked["opponent"]
         for name in names:
