@@ -104,14 +104,16 @@ def is_above(match: list[float], score: float) -> bool:
 
 
 def table(games: list[dict[str, Any]], seconds: float) -> str:
-    """Return the table of all matches with a time limit, as Markdown."""
+    """Return the table of all matches with a time limit, as Markdown, without boards on which none was played."""
     played = {game["opponent"] for game in games}
     opponents = [name for name in (name.format(seconds) for name in OPPONENTS) if name in played]
     lines = [f"| board, agent | {' | '.join(f'`{name}`' for name in opponents)} |", f"|{'---|' * (1 + len(opponents))}"]
     for board, agent in BOARDS.items():
+        matches = [scores(games, board, opponent) for opponent in opponents]
+        if not any(matches):
+            continue
         cells = []
-        for opponent in opponents:
-            match = scores(games, board, opponent)
+        for match in matches:
             if not match:
                 cells.append("not played")
                 continue
