@@ -40,7 +40,7 @@ BOARDS = {
     "taigo(radius=12)": "taigo",
     "trugo(tiles=36)": "trugo",
 }
-#: Names of opponents, with a gap for the time per action.
+#: Names of opponents, with a placeholder for the seconds per action.
 OPPONENTS = ("alphabeta:{:g}s", "mcts:{:g}s", "mcts:{:g}s,leaf=evaluation")
 OPENING_ACTIONS = 4
 #: What distinguishes a game from others.
@@ -81,12 +81,17 @@ def read(path: Path) -> list[dict[str, Any]]:
     return games
 
 
+def opponents_at(seconds: float) -> list[str]:
+    """Return the names of the opponents with a time per action, in seconds."""
+    return [name.format(seconds) for name in OPPONENTS]
+
+
 def missing(done: list[dict[str, Any]], seconds: float, pairs: int, only: str) -> Iterator[dict[str, Any]]:
     """Yield the games that are not done; all matches grow together, so that any stop leaves all with as many games."""
     known = {tuple(game[key] for key in KEYS) for game in done}
     for opening in range(pairs):
         for game, agent in BOARDS.items():
-            for opponent in (name.format(seconds) for name in OPPONENTS):
+            for opponent in opponents_at(seconds):
                 for seat in (0, 1):
                     values = (game, opponent, seconds, opening, seat, weights_of(agent))
                     if only in f"{game} {opponent}" and values not in known:
@@ -103,23 +108,23 @@ def is_above(match: list[float], score: float) -> bool:
     return bool(match) and len(match) % 2 == 0 and wilson_interval(sum(match), len(match))[0] > score
 
 
+def cell(match: list[float]) -> str:
+    """Return the score of a match with its interval and its number of games."""
+    if not match:
+        return "not played"
+    low, high = wilson_interval(sum(match), len(match))
+    return f"{100 * np.mean(match):.0f} % ({100 * low:.0f} to {100 * high:.0f}) of {len(match)}"
+
+
 def table(games: list[dict[str, Any]], seconds: float) -> str:
     """Return the table of all matches with a time limit, as Markdown, without boards on which none was played."""
     played = {game["opponent"] for game in games}
-    opponents = [name for name in (name.format(seconds) for name in OPPONENTS) if name in played]
+    opponents = [name for name in opponents_at(seconds) if name in played]
     lines = [f"| board, agent | {' | '.join(f'`{name}`' for name in opponents)} |", f"|{'---|' * (1 + len(opponents))}"]
     for board, agent in BOARDS.items():
         matches = [scores(games, board, opponent) for opponent in opponents]
-        if not any(matches):
-            continue
-        cells = []
-        for match in matches:
-            if not match:
-                cells.append("not played")
-                continue
-            low, high = wilson_interval(sum(match), len(match))
-            cells.append(f"{100 * np.mean(match):.0f} % ({100 * low:.0f} to {100 * high:.0f}) of {len(match)}")
-        lines.append(f"| {board}, {agent}@{seconds:g}s | {' | '.join(cells)} |")
+        if any(matches):
+            lines.append(f"| {board}, {agent}@{seconds:g}s | {' | '.join(map(cell, matches))} |")
     processors = ", ".join(sorted({game["processor"] for game in games if game["seconds"] == seconds}))
     caption = f"Points in games at {seconds:g} s per action for both, with 95 % Wilson intervals; {processors}."
     return "\n".join([*lines, "", caption, ""])
@@ -160,9 +165,10 @@ def main(
         games.append({**asked, "score": score, "processor": processor_name()})
         append_json_line(path, games[-1])
         console.print(f"{number} of {len(to_play)}: {asked['game']}, {names[0]} against {names[1]}: {score:g}")
+    text = tables(games)
     if page is not None:
-        write_whole(page, replace_block(page.read_text(encoding="utf-8"), BEGIN, END, tables(games)))
-    console.print(tables(games), soft_wrap=True)
+        write_whole(page, replace_block(page.read_text(encoding="utf-8"), BEGIN, END, text))
+    console.print(text, soft_wrap=True)
 
 
 if __name__ == "__main__":

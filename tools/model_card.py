@@ -17,7 +17,7 @@ _MOST_CURVE_ROWS = 12
 
 
 def model_card(
-    name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any], weaknesses: str = "", other_seed: str = ""
+    name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any], weaknesses: str, other_seed: str = ""
 ) -> str:
     """Return the model card of a checkpoint.
 
@@ -26,7 +26,7 @@ def model_card(
         checkpoint: the checkpoint.
         final_matches: content of its ``matches.json``.
         weaknesses: description of known weaknesses.
-        other_seed: what the same training with another seed gives.
+        other_seed: results of the same training with another seed.
     """
     return "\n".join(_sections(name, checkpoint, final_matches, weaknesses, other_seed))
 

@@ -62,7 +62,7 @@ def ship(
         into: the folder of the shipped checkpoints (see :func:`stoneworks.models.shipped.shipped_folder`).
         matches: the final matches.
         weaknesses: description of known weaknesses, for the model card.
-        other_seed: what the same training with another seed gives, for the model card.
+        other_seed: results of the same training with another seed, for the model card.
         workers: number of processes that play the matches.
         progress: called after each chunk of games with a description, the number of finished games and the total.
 
@@ -182,7 +182,7 @@ def command(
     into: Annotated[Path | None, typer.Option(help="Folder of checkpoints (default: the shipped ones).")] = None,
     weaknesses: Annotated[str, typer.Option(help="Known weaknesses, for the model card.")] = "",
     other_seed: Annotated[
-        str, typer.Option(help="What the same training with another seed gives, for the model card.")
+        str, typer.Option(help="Results of the same training with another seed, for the model card.")
     ] = "",
     workers: Annotated[
         int | None, typer.Option(min=1, help="Number of worker processes (default: one per core).")

@@ -156,7 +156,7 @@ class Store:
     def all_ids(self) -> list[str]:
         """Return the ids of all games, oldest first."""
         with self._transaction() as database:
-            # In a damaged file an id may be missing or a number; none of these is found as text.
+            # In a damaged file, an id may be NULL or a number. Its text is the id of no game, so load() raises RequestError.
             return [str(row[0]) for row in database.execute("SELECT id FROM games ORDER BY created, id")]
 
     # -- Writing ---------------------------------------------------------------------------------------------------------

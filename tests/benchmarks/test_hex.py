@@ -57,7 +57,9 @@ def test_all_are_trained_and_play_each_other_once(tmp_path: Path, monkeypatch: p
     page.write_text(f"<!-- {name} -->\nold\n<!-- end of the {name} -->\n")
     comparison.main(size=3, seconds=0.5, pairs=1, folder=tmp_path / "hex", page=page)
     rows = [line.split(" | ") for line in page.read_text().splitlines() if line.startswith("| ")][1:]
-    assert [row[0].strip("| 12345") for row in rows] == [*comparison.LEARNERS, "OpenSpiel MCTSBot"]
+    assert [row[0].strip("| ") for row in rows] == [
+        f"{number} {player}" for number, player in enumerate([*comparison.LEARNERS, "OpenSpiel MCTSBot"], 1)
+    ]
     for row in rows[:4]:
         assert int(row[1].replace(",", "")) > 0
     before = {file: file.stat().st_mtime_ns for file in (tmp_path / "hex").rglob("*.json")}
