@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.equal_time --page docs/results.md`` plays what is missing in ``benchmarks/results/equal-time.jsonl`` and
 writes the table. Each finished game is one line of the file, so the command can be interrupted and continued. Games of an
-agent whose weights or search have changed since are played again.
+agent that has changed since are played again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from stoneworks.evaluation.match import random_opening, wilson_interval
 from stoneworks.files import append_json_line, write_whole
 from stoneworks.models.bots.bot import Bot
 from stoneworks.models.bots.loading import load_bot
-from stoneworks.models.bots.search_bot import PLAYING_POLICY_IN_TIME
 from stoneworks.models.checkpoint import WEIGHTS_FILE
 from stoneworks.models.description import METADATA_FILE
 from stoneworks.models.machine import processor_name
@@ -45,9 +44,7 @@ BOARDS = {
 OPPONENTS = ("alphabeta:{:g}s", "mcts:{:g}s", "mcts:{:g}s,leaf=evaluation")
 OPENING_ACTIONS = 4
 #: What distinguishes a game from others.
-KEYS = ("game", "opponent", "seconds", "opening", "seat", "weights", "policy")
-#: The search policy of the agents.
-POLICY = repr(PLAYING_POLICY_IN_TIME)
+KEYS = ("game", "opponent", "seconds", "opening", "seat", "weights")
 GAMES_FILE = Path(__file__).resolve().parent / "results" / "equal-time.jsonl"
 
 app = typer.Typer(add_completion=False)
@@ -79,7 +76,7 @@ def read(path: Path) -> list[dict[str, Any]]:
             game = json.loads(line)
         except json.JSONDecodeError:
             continue
-        if (game["weights"], game["policy"]) == (weights.get(game["game"]), POLICY):
+        if game["weights"] == weights.get(game["game"]):
             games.append(game)
     return games
 
@@ -96,7 +93,7 @@ def missing(done: list[dict[str, Any]], seconds: float, pairs: int, only: str) -
         for game, agent in BOARDS.items():
             for opponent in opponents_at(seconds):
                 for seat in (0, 1):
-                    values = (game, opponent, seconds, opening, seat, weights_of(agent), POLICY)
+                    values = (game, opponent, seconds, opening, seat, weights_of(agent))
                     if only in f"{game} {opponent}" and values not in known:
                         yield dict(zip(KEYS, values, strict=True))
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from stoneworks.models.search.evaluation_cache import EvaluationCache
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchResult, SearchSettings
-from stoneworks.models.search.puct import PUCT
 
 #: Maximum number of games searched at once, and of the edges of their trees; other games are searched afterwards.
 MAX_GAMES = 128
@@ -31,9 +29,8 @@ MAX_EDGES = 1 << 26
 MAX_SIMULATIONS, MAX_EDGES_IN_TIME = 1 << 18, 1 << 24
 #: Batch of a search within a time limit, and the seconds between the analyses of one without a limit.
 BATCH_IN_TIME, SECONDS_PER_REPORT = 8, 0.2
-#: The search policies of play, deterministic: with a number of simulations, with the value scale of the paper (1 for values in
-#: [0, 1]), and within a time limit.
-PLAYING_POLICY, PLAYING_POLICY_IN_TIME = Gumbel(gumbel_scale=0, value_scale=0.5), PUCT(noise_fraction=0)
+#: The search policy of play: deterministic, with the value scale of the paper (1 for values in [0, 1]).
+PLAYING_POLICY = Gumbel(gumbel_scale=0, value_scale=0.5)
 PLAYING_SETTINGS = SearchSettings(PLAYING_POLICY, batch=None)
 
 
@@ -66,9 +63,9 @@ def playing_settings(
 class SearchBot(Bot):
     """Plays the result of a search with a fixed number of simulations, or within a time limit.
 
-    With a time limit, it is a PUCT search, which continues in the tree of the last one if that has the position, and what it
-    leaves of its time is used for the next action of the same turn. Answers of the network for positions of one game are cached
-    across searches and moves.
+    With a time limit, the search continues in the tree of the last one if that has the position, and what it leaves of its
+    time is used for the next action of the same turn. Answers of the network for positions of one game are cached across
+    searches and moves.
     """
 
     def __init__(
@@ -90,8 +87,7 @@ class SearchBot(Bot):
             seed: seed of the search; None draws a random one.
             simulations: simulations per search, at least 1.
             seconds: approximate time per step, more than 0; in a batch, per game.
-            settings: how the search runs; the default is a Gumbel search without noise, with ``PLAYING_POLICY``. Within a
-                time limit, the policy is ``PLAYING_POLICY_IN_TIME``, and a batch of None is ``BATCH_IN_TIME``.
+            settings: how the search runs; the default is a Gumbel search without noise, with ``PLAYING_POLICY``.
             name: name of the bot in results.
 
         Raises:
@@ -109,7 +105,6 @@ class SearchBot(Bot):
         self._evaluate = evaluate
         self._cache = EvaluationCache(evaluate)
         self._settings = settings
-        self._settings_in_time = replace(settings, policy=PLAYING_POLICY_IN_TIME, batch=settings.batch or BATCH_IN_TIME)
         self._searches: dict[tuple[int, int, int | None], NetworkSearch] = {}
         self._last: NetworkSearch | None = None
 
@@ -124,8 +119,10 @@ class SearchBot(Bot):
         assert spec.checkpoint is not None
         assert spec.budget is not None
         checkpoint = load_checkpoint(spec.checkpoint, game)
-        network = checkpoint.network
-        settings = playing_settings(checkpoint.play, game, network.features, **dict(spec.parameters))
+        network, of_search = checkpoint.network, dict(spec.parameters)
+        if spec.budget.unit == "seconds":
+            of_search.setdefault("batch", BATCH_IN_TIME)
+        settings = playing_settings(checkpoint.play, game, network.features, **of_search)
         budget: dict[str, Any] = {spec.budget.unit: spec.budget.value}
         return cls(make_evaluator(network), game, seed, settings=settings, name=spec.name, **budget)
 
@@ -149,7 +146,7 @@ class SearchBot(Bot):
         check_position(self, state, self._game)
         search = self._search_in_time()
         root = state.record.reshape(1)
-        reported, stopped = time.perf_counter(), False
+        seconds, reported, stopped = SECONDS_PER_REPORT, time.perf_counter(), False
 
         def report() -> bool:
             nonlocal reported, stopped
@@ -158,9 +155,13 @@ class SearchBot(Bot):
                 reported = time.perf_counter()
             return stopped
 
-        result = search.run_in_time(root, math.inf, self._generator, stop=report)
-        if not stopped:
-            stop(self._analysis(state, result))
+        while not stopped:
+            before = search.num_simulations_done
+            result = search.run_in_time(root, seconds, self._generator, stop=report)
+            seconds *= 2
+            if result.solved[0] or search.num_simulations_done == before:
+                stop(self._analysis(state, result))
+                break
         search.restart()  # what an analysis leaves of its time is not for a step
 
     def _analysis(self, state: State, result: SearchResult) -> Analysis:
@@ -233,9 +234,8 @@ class SearchBot(Bot):
         room = games, simulations, edges
         if room not in self._searches:
             evaluate = self._cache if games == 1 else self._evaluate
-            settings = self._settings if edges is None else self._settings_in_time
             self._searches[room] = NetworkSearch(
-                self._game, evaluate, settings, max_games=games, max_simulations=simulations, max_edges=edges
+                self._game, evaluate, self._settings, max_games=games, max_simulations=simulations, max_edges=edges
             )
         self._last = self._searches[room]
         return self._last

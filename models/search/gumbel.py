@@ -61,7 +61,7 @@ class Gumbel:
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
         """Search kernels by name (see :mod:`stoneworks.models.search.tree`)."""
-        return {"prepare_root": prepare_root, "choose_edge": choose_edge, "finish": finish}
+        return {"prepare_root": prepare_root, "choose_edge": choose_edge, "narrow": narrow, "finish": finish}
 
     @property
     def round_size(self) -> int:
@@ -73,16 +73,8 @@ class Gumbel:
         """Parameters passed to the kernels, ``float64[num_parameters]``."""
         return np.array([self.max_considered, self.visit_offset, self.value_scale], np.float64)
 
-    def schedule(self, num_simulations: int | None) -> npt.NDArray[np.int32]:
-        """Return the schedule, ``int32[max_considered + 1, num_simulations]``; row m is for m considered actions.
-
-        Raises:
-            ValueError: the number of simulations is not known.
-        """
-        if num_simulations is None:
-            raise ValueError(
-                "a Gumbel search needs a number of simulations, which a search within a time limit lacks: use PUCT"
-            )
+    def schedule(self, num_simulations: int) -> npt.NDArray[np.int32]:
+        """Return the schedule, ``int32[max_considered + 1, num_simulations]``; row m is for m considered actions."""
         return np.stack([visits_to_consider(number, num_simulations) for number in range(self.max_considered + 1)])
 
     def noise(self, shape: tuple[int, int], generator: np.random.Generator) -> npt.NDArray[np.float32]:
@@ -132,8 +124,10 @@ def mixed_value(nodes: Nodes, edges: Edges, node: int, sign: int) -> tuple[float
     weighted_value = 0.0
     total_visits = 0
     most_visits = 0
-    for edge in range(first, first + nodes[node].num_visited):
+    for edge in range(first, first + max(nodes[node].num_visited, nodes[node].num_ordered)):
         child = edges[edge].child
+        if child == NO_NODE:
+            continue
         prior = edges[edge].prior
         visits = nodes[child].visits
         prior_taken += prior
@@ -160,6 +154,7 @@ def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameter
                 best = edge
         swap_edges(edges, place, best)
     game.num_considered = num_considered
+    nodes[0].num_ordered = num_considered
 
 
 @kernel
@@ -169,9 +164,15 @@ def choose_edge(
     """Return the edge to follow from ``node``."""
     sign = sign_of(nodes[node].player)
     if node == 0:
-        wanted_visits = schedule[game.num_considered, game.simulations]
+        if schedule.shape[1] > 0:
+            wanted_visits = schedule[game.num_considered, game.simulations]
+        else:
+            wanted_visits = fewest_visits(nodes, edges, game)
+            if wanted_visits < 0:
+                narrow(nodes, edges, game, parameters, True)
+                wanted_visits = fewest_visits(nodes, edges, game)
         # Algorithm 1, lines 4 and 7.
-        return best_edge(nodes, edges, game.num_considered, parameters, wanted_visits)
+        return best_edge(nodes, edges, 0, game.num_considered, parameters, wanted_visits)
 
     value, prior_taken, total_visits, most_visits = mixed_value(nodes, edges, node, sign)
     scale = (parameters[_VISIT_OFFSET] + most_visits) * parameters[_VALUE_SCALE]
@@ -201,8 +202,8 @@ def choose_edge(
 
 
 @kernel
-def best_edge(nodes: Nodes, edges: Edges, stop: int, parameters: Parameters, wanted_visits: int) -> int:
-    """Return the best of the root edges before ``stop`` that are visited ``wanted_visits`` times.
+def best_edge(nodes: Nodes, edges: Edges, first: int, stop: int, parameters: Parameters, wanted_visits: int) -> int:
+    """Return the best of the root edges from ``first`` to ``stop`` that are visited ``wanted_visits`` times, -1 for any.
 
     It maximizes g(a) + logits(a) + sigma(q(a)); sigma is equation 8. Proven losses rank below all other edges.
     """
@@ -212,10 +213,10 @@ def best_edge(nodes: Nodes, edges: Edges, stop: int, parameters: Parameters, wan
     best = -1
     best_score = -np.inf
     best_is_lost = True
-    for edge in range(stop):
+    for edge in range(first, stop):
         child = edges[edge].child
         visits = 0 if child == NO_NODE else nodes[child].visits
-        if visits != wanted_visits:
+        if wanted_visits >= 0 and visits != wanted_visits:
             continue
         score = edges[edge].noise + scale * (value if child == NO_NODE else mean_value(nodes, child, sign))
         lost = is_lost(nodes, child, sign)
@@ -229,19 +230,49 @@ def best_edge(nodes: Nodes, edges: Edges, stop: int, parameters: Parameters, wan
 
 
 @kernel
+def fewest_visits(nodes: Nodes, edges: Edges, game: Record) -> int:
+    """Return the least number of visits of the considered edges that are not proven losses, -1 if there are none."""
+    sign = sign_of(nodes[0].player)
+    fewest = -1
+    for edge in range(game.num_considered):
+        child = edges[edge].child
+        visits = 0 if child == NO_NODE else nodes[child].visits
+        if not is_lost(nodes, child, sign) and (fewest < 0 or visits < fewest):
+            fewest = visits
+    return fewest
+
+
+@kernel
+def narrow(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, again: bool) -> None:
+    """Move the best of all root edges to the front, or the better half, at least two, of those considered."""
+    num_edges = nodes[0].num_edges
+    nodes[0].num_ordered = num_edges  # visited edges may be anywhere
+    if again:
+        num_candidates, num_kept = num_edges, int(parameters[_MAX_CONSIDERED])
+    else:
+        num_candidates, num_kept = game.num_considered, max(2, game.num_considered // 2)
+    num_kept = min(num_kept, num_candidates)
+    for place in range(num_kept):
+        swap_edges(edges, place, best_edge(nodes, edges, place, num_candidates, parameters, -1))
+    game.num_considered = num_kept
+
+
+@kernel
 def best_not_lost(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> int:
     """Return the root edge to play: the best of the most visited edges that are not proven losses.
 
-    If all visited edges are proven losses, return the other edge of highest prior. One exists, as the root is not solved.
+    If all considered edges are proven losses, return the best of the other visited ones, or else the other edge of highest
+    prior. One exists, as the root is not solved.
     """
     sign = sign_of(nodes[0].player)
-    most_visits = 0
-    for edge in range(nodes[0].num_visited):
-        child = edges[edge].child
-        if not is_lost(nodes, child, sign):
-            most_visits = max(most_visits, nodes[child].visits)
-    if most_visits > 0:
-        return best_edge(nodes, edges, nodes[0].num_visited, parameters, most_visits)
+    for stop in (game.num_considered, nodes[0].num_edges):
+        most_visits = 0
+        for edge in range(stop):
+            child = edges[edge].child
+            if child != NO_NODE and not is_lost(nodes, child, sign):
+                most_visits = max(most_visits, nodes[child].visits)
+        if most_visits > 0:
+            return best_edge(nodes, edges, 0, stop, parameters, most_visits)
     best = -1
     for edge in range(nodes[0].num_edges):
         if edges[edge].child == NO_NODE and (best < 0 or edges[edge].prior > edges[best].prior):

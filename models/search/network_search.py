@@ -27,7 +27,7 @@ Evaluate: TypeAlias = Callable[[npt.NDArray[np.float32]], tuple[npt.NDArray[np.f
 
 
 #: Limit and schedule of searches whose number of simulations is not known.
-_NO_LIMIT = np.iinfo(np.int32).max
+_NO_LIMIT, _NO_SCHEDULE = np.iinfo(np.int32).max, np.empty((0, 0), np.int32)
 
 #: Maximum number of pending leaves of other threads that a thread skips per batch.
 _MAX_COLLISIONS = 64
@@ -54,15 +54,8 @@ class SearchPolicy(Protocol):
     def parameters(self) -> npt.NDArray[np.float64]:
         """Parameters passed to the kernels, ``float64[num_parameters]``."""
 
-    def schedule(self, num_simulations: int | None) -> npt.NDArray[np.int32]:
-        """Return the schedule passed to the kernels, ``int32[_, _]``.
-
-        Args:
-            num_simulations: simulations of the search; None for a search within a time limit.
-
-        Raises:
-            ValueError: the number of simulations must be known.
-        """
+    def schedule(self, num_simulations: int) -> npt.NDArray[np.int32]:
+        """Return the schedule passed to the kernels, ``int32[_, _]``."""
 
     def noise(self, shape: tuple[int, int], generator: np.random.Generator) -> npt.NDArray[np.float32]:
         """Return the noise of the root actions, ``float32[num_games, num_actions]``."""
@@ -220,6 +213,7 @@ class NetworkSearch:
         self._start_all = game.compiled(tree.start_all, self._inputs.kernels)
         self._expand = game.compiled(tree.expand, {"winning_turn": winning_turn_kernel(type(game))})
         self._prepare_roots = game.compiled(tree.prepare_roots, policy.kernels)
+        self._narrow_all = game.compiled(tree.narrow_all, policy.kernels)
         self._descend = game.compiled(tree.descend, {**policy.kernels, **self._inputs.kernels})
         self._keep_subtree = game.compiled(tree.keep_subtree)
         self._finish_all = game.compiled(tree.finish_all, policy.kernels)
@@ -259,20 +253,20 @@ class NetworkSearch:
     ) -> SearchResult:
         """Search one position until a time limit, in the tree of the last search if it has the position.
 
-        What the last search in the same turn left of its time is added. A single legal action takes at most one simulation.
+        A Gumbel search gives each phase of sequential halving the same time, in rounds of one simulation of each action. What
+        the last search in the same turn left of its time is added.
 
         Args:
             root: ``[1]`` record of a non-terminal position.
-            seconds: time limit, more than 0; infinity for none.
+            seconds: time limit, more than 0.
             generator: random generator of the root noise.
             stop: called between batches; the search ends once it returns true.
             clock: returns the time in seconds.
 
         Raises:
-            ValueError: the policy needs a number of simulations, or the network's output has non-finite values or the wrong
-                shape.
+            ValueError: the network's output has non-finite values or the wrong shape.
         """
-        schedule, deadline = self.policy.schedule(None), _Deadline(clock, stop)
+        deadline = _Deadline(clock, stop)
         with self._timed():
             kept = self._keep(root[0])
             if kept:
@@ -282,9 +276,15 @@ class NetworkSearch:
             begin = deadline.begin
             seconds += self._left_seconds if kept == _SAME_TURN else 0.0
             num_before = int(self._trees.nodes[0, 0]["visits"])
-            deadline.time = begin + seconds
-            is_forced = self._trees.nodes[0, 0]["num_edges"] == 1
-            self._simulate(1 if is_forced else _NO_LIMIT, schedule, deadline)
+            num_considered = min(self.policy.round_size, int(self._trees.nodes[0, 0]["num_edges"]))
+            num_phases = math.ceil(math.log2(max(2, num_considered)))
+            if self._trees.nodes[0, 0]["num_edges"] == 1:
+                self._simulate(1, _NO_SCHEDULE, deadline)
+                num_phases = 0
+            for phase in range(num_phases):
+                self._narrow_all(self._trees, self.policy.parameters, phase == 0)
+                deadline.time = begin + seconds * (phase + 1) / num_phases
+                self._simulate(_NO_LIMIT, _NO_SCHEDULE, deadline)
             self.num_simulations_done += int(self._trees.nodes[0, 0]["visits"]) - num_before
             self._left_seconds = max(0.0, begin + seconds - clock())
             return self.result()

@@ -51,7 +51,7 @@ class PUCT:
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
         """Search kernels by name (see :mod:`stoneworks.models.search.tree`)."""
-        return {"prepare_root": prepare_root, "choose_edge": choose_edge, "finish": finish}
+        return {"prepare_root": prepare_root, "choose_edge": choose_edge, "narrow": narrow, "finish": finish}
 
     @property
     def round_size(self) -> int:
@@ -63,7 +63,7 @@ class PUCT:
         """Parameters passed to the kernels, ``float64[num_parameters]``."""
         return np.array([self.noise_fraction, self.exploration_base, self.exploration], np.float64)
 
-    def schedule(self, num_simulations: int | None) -> npt.NDArray[np.int32]:
+    def schedule(self, num_simulations: int) -> npt.NDArray[np.int32]:
         """Return an empty table, ``int32[0, 0]``; PUCT has no schedule."""
         return np.zeros((0, 0), np.int32)
 
@@ -112,6 +112,11 @@ def choose_edge(
             best = edge
             best_score = score
     return best
+
+
+@kernel
+def narrow(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, again: bool) -> None:
+    """Do nothing; PUCT considers all edges at any time."""
 
 
 @kernel

@@ -133,7 +133,7 @@ PROVEN, ENDED = 1, 2
 MIN_PRIOR = np.float32(1e-30)
 
 
-# -- The contract: every search has these three kernels ----------------------------------------------------------------
+# -- The contract: every search has these four kernels ----------------------------------------------------------------
 
 
 def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> None:
@@ -146,8 +146,13 @@ def choose_edge(
 ) -> int:
     """Return the index in ``edges`` of the edge to follow from ``node``, which is not solved; -1 if all lead to proven losses.
 
-    ``schedule`` is that of the search.
+    ``schedule`` is that of the search; it has no columns if the number of simulations is not known.
     """
+    raise NotImplementedError
+
+
+def narrow(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, again: bool) -> None:
+    """Consider all edges of the root of one tree if ``again``, else the better half of those considered."""
     raise NotImplementedError
 
 
@@ -476,6 +481,13 @@ def prepare_roots(trees: Trees, parameters: Parameters, noise: Float32Table) -> 
         for edge in range(nodes[row, 0].num_edges):
             edges[row, edge].noise = noise[row, edges[row, edge].action]
         prepare_root(nodes[row], edges[row], games[row], parameters)
+
+
+def narrow_all(trees: Trees, parameters: Parameters, again: bool) -> None:
+    """Consider all edges of each root if ``again``, else the better half of those considered (see :func:`narrow`)."""
+    _, _, nodes, edges, games = trees
+    for row in range(games.shape[0]):
+        narrow(nodes[row], edges[row], games[row], parameters, again)
 
 
 # Long: only a template can call the kernels of a game and of a search.

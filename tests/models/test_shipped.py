@@ -55,7 +55,7 @@ def test_a_checkpoint_says_how_it_plays_and_a_number_behind_at_is_a_search(place
     assert (settings.guide._scale, settings.guide._num_playouts) == (0, 3)  # type: ignore[union-attr]
     bot = load_bot(f"{folder}@0.05s,threads=2", GAME, seed=1)
     assert isinstance(bot, SearchBot)
-    assert (bot.seconds, bot._settings_in_time.batch, bot._settings_in_time.threads) == (0.05, 8, 2)
+    assert (bot.seconds, bot._settings.batch, bot._settings.threads) == (0.05, 8, 2)
     assert bot.step(GAME.new_initial_state()) in GAME.new_initial_state().legal_actions()
     assert isinstance(load_bot(folder, GAME), PolicyBot), "a folder whose own name has an @"
     state = GAME.new_initial_state()

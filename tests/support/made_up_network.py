@@ -48,7 +48,7 @@ class WithNoise:
     def parameters(self) -> npt.NDArray[np.float64]:
         return self.policy.parameters
 
-    def schedule(self, num_simulations: int | None) -> npt.NDArray[np.int32]:
+    def schedule(self, num_simulations: int) -> npt.NDArray[np.int32]:
         return self.policy.schedule(num_simulations)
 
     def noise(self, shape: tuple[int, int], generator: np.random.Generator) -> npt.NDArray[np.float32]:

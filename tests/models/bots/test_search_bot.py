@@ -15,7 +15,7 @@ from made_up_network import MadeUpNetwork
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.models.bots import search_bot
 from stoneworks.models.bots.bot import Analysis
-from stoneworks.models.bots.search_bot import BATCH_IN_TIME, PLAYING_POLICY, PLAYING_POLICY_IN_TIME, SearchBot
+from stoneworks.models.bots.search_bot import PLAYING_POLICY, SearchBot
 from stoneworks.models.search.evaluation_cache import EvaluationCache
 from stoneworks.models.search.network_search import NetworkSearch, SearchSettings
 from stoneworks.models.search.puct import PUCT
@@ -48,18 +48,6 @@ def test_the_search_is_the_configured_one() -> None:
         np.testing.assert_array_equal(found.visits, expected.visits)
         np.testing.assert_array_equal(found.policies, expected.policies)
         assert found.visits.sum() == 20
-
-
-def test_within_a_time_limit_the_search_is_puct() -> None:
-    game = load_game("vadus(size=3)")
-    state = game.new_initial_state()
-    found = make_bot(game, simulations=None, seconds=0.05).search(state)
-    settings = SearchSettings(PLAYING_POLICY_IN_TIME, batch=BATCH_IN_TIME)
-    search = NetworkSearch(game, MadeUpNetwork(game, 1.0), settings, max_games=1, max_simulations=100_000)
-    simulations = int(found.visits.sum())
-    expected = search.run(np.array([state.record], game.state_dtype), simulations, np.random.default_rng(0))
-    np.testing.assert_array_equal(found.visits, expected.visits)
-    assert found.actions[0] == found.visits[0].argmax()
 
 
 def test_with_a_time_limit_each_game_has_its_own_time() -> None:

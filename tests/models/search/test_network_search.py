@@ -20,10 +20,10 @@ from stoneworks.envs.rules.games import small_games
 from stoneworks.models.evaluations import evaluation_scale
 from stoneworks.models.search import turn_wins
 from stoneworks.models.search.guides import make_guide
-from stoneworks.models.search.gumbel import Gumbel
+from stoneworks.models.search.gumbel import Gumbel, mixed_value, narrow
 from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy, SearchResult, SearchSettings
 from stoneworks.models.search.puct import PUCT
-from stoneworks.models.search.tree import ENDED, NO_NODE, NODE, PROVEN, back_up, exponentials, is_lost
+from stoneworks.models.search.tree import EDGE, ENDED, GAME, NO_NODE, NODE, PROVEN, back_up, exponentials, is_lost
 from stoneworks.models.search.turn_wins import MAX_TURN_ACTIONS
 
 Answers = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
@@ -423,6 +423,17 @@ def test_noise_makes_the_greatest_sum_a_draw_from_the_policy_or_is_of_dirichlet(
     found = np.bincount((np.log(shares) + noise).argmax(1), minlength=3) / 20_000
     np.testing.assert_allclose(found, shares, atol=0.015)
     assert PUCT().noise((50, 9), np.random.default_rng(0)).std() > 0.1
+
+
+def test_a_narrowed_root_keeps_its_mixed_value() -> None:
+    nodes, edges, game = np.zeros(2, NODE), np.zeros(4, EDGE), np.zeros(1, GAME)
+    nodes["num_edges"][0], nodes["num_visited"][0] = 4, 1
+    nodes["visits"][1], nodes["total_value"][1] = 1, -1
+    edges["child"], edges["prior"], edges["noise"] = [1, -1, -1, -1], 0.25, np.log(0.25)
+    before = mixed_value(nodes, edges, 0, 1)
+    narrow(nodes, edges, game[0], Gumbel(max_considered=2).parameters, True)
+    assert edges["child"].tolist() == [-1, -1, 1, -1]
+    assert mixed_value(nodes, edges, 0, 1) == before
 
 
 def test_a_proven_draw_is_no_loss_and_is_backed_up_in_place_of_the_last_result() -> None:
