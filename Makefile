@@ -20,7 +20,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 demo: setup  ## train an agent from scratch, evaluate it, and show one of its games
 	$(PYTHON) -m tools.demo
 
-# The type checker, a single process, runs beside the tests.
+# The type checker, a single process, runs in parallel with the tests.
 test: lint  ## all checks, and the tests but slow ones
 	$(MAKE) --jobs 2 types pytest
 

@@ -104,7 +104,7 @@ def scores(games: list[dict[str, Any]], board: str, opponent: str) -> list[float
 
 
 def is_above(match: list[float], score: float) -> bool:
-    """Whether the 95 % interval of a match lies above a score. An opening counts when both seats were played."""
+    """Return whether the 95 % interval of a match lies above a score; False until both seats of each opening are played."""
     return bool(match) and len(match) % 2 == 0 and wilson_interval(sum(match), len(match))[0] > score
 
 

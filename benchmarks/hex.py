@@ -1,7 +1,7 @@
 """Hex: AlphaZero and PPO of stoneworks and AlphaZero of other libraries, after equal processor time, against each other.
 
 ``python -m benchmarks.hex --size 7 --seconds 3600 --folder runs/hex-7`` trains what is missing in the folder, plays the games that
-are missing and prints the table. It can be interrupted and continued; several processes share the trainings, not the games.
+are missing and prints the table. It can be interrupted and continued; several processes share the training runs, not the games.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ console = Console(stderr=True)
 
 
 def train(learner: type[Learner], game: Game, seconds: float, seed: int, folder: Path) -> None:
-    """Train until the budget is spent; skip a training that another process is running."""
+    """Train until the budget is spent; skip a training run that another process is running."""
     with contextlib.suppress(InUseError), lock_folder(folder), torch_threads(1):
         if read_state(folder / "training").points == PAUSES:
             return
@@ -89,10 +89,10 @@ def table(result: ArenaResult, states: dict[str, TrainingState]) -> str:
 @app.command()
 def main(
     size: Annotated[int, typer.Option(min=2, help="Cells a side.")] = 7,
-    seconds: Annotated[float, typer.Option(min=0.1, help="Processor seconds of each training.")] = 3600,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Processor seconds of each training run.")] = 3600,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of games with swapped seats per match.")] = 50,
-    folder: Annotated[Path, typer.Option(help="Folder of the trainings and games.")] = Path("runs/hex"),
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the trainings.")] = 0,
+    folder: Annotated[Path, typer.Option(help="Folder of the training runs and games.")] = Path("runs/hex"),
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the training runs.")] = 0,
     page: Annotated[Path | None, typer.Option(help="The page to write the table into.")] = None,
 ) -> None:
     """Train the players, let them play, and write the table."""

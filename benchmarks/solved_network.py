@@ -1,4 +1,4 @@
-"""What a network of an agent's architecture can know: it learns the solver's answers, and stands beside the agent.
+"""Train a network of an agent's architecture on the solver's results, and compare its accuracy with the agent's.
 
 ``python -m benchmarks.solved_network "laido(size=3)" laido`` makes a sample of solved positions, trains a network with random
 weights on their exact results and the actions that keep them, and prints how often it and the agent keep the exact result on the

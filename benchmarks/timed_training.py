@@ -14,10 +14,10 @@ STATE_FILE = "state.json"
 
 
 class TrainingState(Document):
-    """Where a training stands, as saved with the learner.
+    """State of a training run, as saved with the learner.
 
     Attributes:
-        saved: whether saving is complete; if not, the training begins again.
+        saved: whether saving is complete; if not, the run begins again.
         player: name of the player of the latest pause.
         points: number of pauses so far.
         steps: environment steps.
@@ -39,18 +39,18 @@ NEW = TrainingState(saved=True, player="", points=0, steps=0, simulations=0, pro
 
 
 def read_state(folder: Path) -> TrainingState:
-    """Return the state of a training in a folder, which is ``NEW`` if there is none."""
+    """Return the state of a training run in a folder, which is ``NEW`` if there is none."""
     file = folder / STATE_FILE
     state = TrainingState.from_file(file) if file.exists() else NEW
     return state if state.saved else NEW
 
 
 class TimedTraining:
-    """A training, which is begun or continued. Compiling does not count: another learner trains shortly before.
+    """A training run, which is started or continued. Compiling does not count: another learner trains shortly before.
 
     Attributes:
         learner: the learner.
-        state: where it stands.
+        state: its state.
     """
 
     def __init__(self, learner_class: type[Learner], game: Game, seed: int, budget: float, folder: Path) -> None:

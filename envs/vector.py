@@ -211,7 +211,7 @@ class VectorEnv(BatchEnv):
                 raise ValueError(f"the saved {name} must be integers from 0 to {maximum}, got {values}")
         records = np.ascontiguousarray(saved.positions).view(dtype).reshape(num_envs)
         if (records["current_player"] != saved.seats)[~ended].any():
-            raise ValueError("the saved positions must have the learner to move in each game that goes on")
+            raise ValueError("the learner must be the player to move in the saved position of each unfinished game")
         opponent_of_game = self._opponents.indices(saved.opponents)
         self.game.check_tags(records)
         self._batch.load(self._rows, records, trusted=not self.game.can_check_records)

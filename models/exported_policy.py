@@ -165,7 +165,7 @@ def load_policy(path: str | os.PathLike[str], game: Game | None = None) -> Expor
     except ExportedPolicyError:
         raise
     except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
-        raise ExportedPolicyError(f"{path}: a file written by save_policy is needed ({error!r})") from error
+        raise ExportedPolicyError(f"{path} must be a file written by save_policy ({error!r})") from error
     _check_shapes(policy, str(path))
     policy.eval()
     return policy

@@ -11,8 +11,8 @@ from pathlib import Path
 
 # Parameters of mallopt(3).
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
-#: Greatest values that glibc accepts for blocks of its own, and that C accepts, in bytes.
-_GREATEST_BLOCK, _GREATEST_FREE = 32 * 2**20, 2**31 - 1
+#: Maximum values that glibc accepts for blocks of its own, and that C accepts, in bytes.
+_MAX_BLOCK, _MAX_FREE = 32 * 2**20, 2**31 - 1
 
 
 @cache
@@ -29,7 +29,7 @@ def keep_freed_memory() -> bool:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError):  # another C library
         return False
-    return bool(mallopt(_M_MMAP_THRESHOLD, _GREATEST_BLOCK) and mallopt(_M_TRIM_THRESHOLD, _GREATEST_FREE))
+    return bool(mallopt(_M_MMAP_THRESHOLD, _MAX_BLOCK) and mallopt(_M_TRIM_THRESHOLD, _MAX_FREE))
 
 
 def num_processors() -> int:

@@ -128,7 +128,7 @@ def _refuse_constant(name: str) -> None:
 
 def _parse_integer(text: str) -> int:
     if len(text) > MAX_DIGITS:
-        raise ValueError(f"an integer has {len(text)} digits; at most {MAX_DIGITS} are allowed")
+        raise ValueError(f"an integer must have at most {MAX_DIGITS} digits, got {len(text)}")
     return int(text)
 
 

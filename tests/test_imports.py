@@ -1,4 +1,4 @@
-"""Imports run one way, from floor to floor and without circles; imports inside functions and for type checkers count too."""
+"""Imports run one way, from layer to layer and without circles; imports inside functions and for type checkers count too."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 
 from fresh_runs import run_python
 
-#: The folders of the package beside ``stoneworks/`` itself.
+#: The folders of the package besides ``stoneworks/`` itself.
 FOLDERS = ("configs", "envs", "models", "evaluation", "training", "integrations", "web")
 
-#: The floors from the lowest, by prefixes of module names; each imports only itself and those before it. Longer prefixes win.
+#: The layers from the lowest, by prefixes of module names; each imports only itself and those before it. Longer prefixes win.
 #: Below all of them are the modules in ``stoneworks/`` itself, which all share.
-FLOORS: tuple[tuple[str, ...], ...] = (
+LAYERS: tuple[tuple[str, ...], ...] = (
     ("stoneworks.envs.rules",),
     ("stoneworks.models",),
     ("stoneworks.envs",),
@@ -68,21 +68,21 @@ def graph(repository: Path) -> Graph:
     return found
 
 
-def floor_of(module: str) -> int:
-    """Return the number of the floor of a module; -1 for what all share."""
-    if module == "stoneworks":  # its shortcuts lead to other floors
-        return len(FLOORS)
-    prefixes = {prefix: number for number, floor in enumerate(FLOORS) for prefix in floor}
+def layer_of(module: str) -> int:
+    """Return the number of the layer of a module; -1 for what all share."""
+    if module == "stoneworks":  # its shortcuts lead to other layers
+        return len(LAYERS)
+    prefixes = {prefix: number for number, layer in enumerate(LAYERS) for prefix in layer}
     parts = module.split(".")
     names = (".".join(parts[:length]) for length in range(len(parts), 1, -1))
     return next((prefixes[name] for name in names if name in prefixes), -1)
 
 
 def test_imports_go_down_also_those_in_functions_and_for_type_checkers(graph: Graph) -> None:
-    assert all(floor_of(f"stoneworks.{folder}") >= 0 for folder in FOLDERS)
-    assert floor_of("stoneworks.files") < floor_of("stoneworks.envs.rules.game") < floor_of("stoneworks.envs.aec")
+    assert all(layer_of(f"stoneworks.{folder}") >= 0 for folder in FOLDERS)
+    assert layer_of("stoneworks.files") < layer_of("stoneworks.envs.rules.game") < layer_of("stoneworks.envs.aec")
     assert len(graph) > 100
-    upward = {(name, other) for name, found in graph.items() for other in found if floor_of(other) > floor_of(name)}
+    upward = {(name, other) for name, found in graph.items() for other in found if layer_of(other) > layer_of(name)}
     assert upward == set()
     source = """
 import a.b

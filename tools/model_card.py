@@ -68,7 +68,7 @@ def _sections(
         yield match_results_table(other["matches"])
         yield from _ratings(other["ratings"])
     if accuracy := final_matches.get("accuracy"):
-        yield "## Beside perfect play\n"
+        yield "## Compared with perfect play\n"
         yield "Share of solved positions in which it keeps the exact result (`stoneworks accuracy`), with 95 % intervals.\n"
         yield _accuracy_table(accuracy)
     if training["match_results"]:

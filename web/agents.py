@@ -106,7 +106,7 @@ class Agents:
                 raise ValueError(f"agent {name!r} must have a name that no other bot has")
 
     def check(self, name: str, game: Game) -> BotSpec:
-        """Return what the name of a bot in a request says.
+        """Parse and check the name of a bot in a request.
 
         Raises:
             RequestError: the bot is unknown, may not be named, or cannot play the game; or its budget is too large.

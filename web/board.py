@@ -201,7 +201,7 @@ class Positions:
         except (ValueError, TypeError, OverflowError) as error:
             raise RequestError(str(error)) from None
         if game.grid.num_cells > _MAX_CELLS:
-            raise RequestError(f"{game} has a grid of {game.grid.num_cells} cells; the page shows at most {_MAX_CELLS}")
+            raise RequestError(f"the grid of {game} must have at most {_MAX_CELLS} cells, got {game.grid.num_cells}")
         return game
 
     def line(self, game: Game, actions: Sequence[str]) -> Line:

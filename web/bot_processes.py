@@ -36,9 +36,9 @@ _MAX_WAITING_JOBS = 256
 _GRACE_SECONDS = 0.6
 #: Time limit per job for the start of a process and the compilation of kernels, once per machine.
 _PREPARING_SECONDS = 600.0
-#: Interval at which the server looks whether a process compiles or thinks.
+#: Interval at which the server checks whether a process is compiling kernels or working on its job.
 _POLLING_SECONDS = 0.5
-#: Time that a process which is ended has for ending the programs of its bots.
+#: Grace period for a process to terminate the programs of its bots.
 _SECONDS_TO_END_PROGRAMS = 0.1
 
 
@@ -75,7 +75,7 @@ class Column(TypedDict):
 
 
 class AnalysisAnswer(TypedDict):
-    """What a bot thinks of a position: an :class:`~stoneworks.models.bots.bot.Analysis` in texts and plain numbers.
+    """Analysis of a position by a bot: an :class:`~stoneworks.models.bots.bot.Analysis` in texts and plain numbers.
 
     Attributes:
         line_ends_game: whether the game is over after ``line``.

@@ -35,7 +35,7 @@ START = Node(0, None, "")
 
 
 class GameHeader(Document):
-    """What is stored of a game beside its tree, in the order of the columns in the database.
+    """Stored data of a game besides its tree, in the order of the columns in the database.
 
     Attributes:
         id: identifier of the game in the database and in URLs; empty until it is stored.

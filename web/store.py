@@ -105,7 +105,7 @@ class Store:
             )
         if version == 0:
             if self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                raise ValueError(f"{self.path} is a database of something else")
+                raise ValueError(f"{self.path} is not a database of stoneworks games")
             self._database.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
 
     def close(self) -> None:
@@ -116,7 +116,7 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Yield the database in a transaction, which an error takes back.
+        """Yield the database in a transaction, which is rolled back on an error.
 
         Errors of the database, such as damage or a full disk, are converted to :class:`RequestError`.
         """
@@ -129,7 +129,7 @@ class Store:
 
     @contextmanager
     def _write(self) -> Iterator[sqlite3.Connection]:
-        """Yield the database in a transaction, which is on disk afterwards."""
+        """Yield the database in a transaction that is flushed to disk on commit."""
         with self._transaction() as database:
             yield database
         try:
@@ -140,7 +140,7 @@ class Store:
     # -- Reading ---------------------------------------------------------------------------------------------------------
 
     def load(self, game_id: str) -> StoredGame:
-        """Return a game. Raises :class:`RequestError` where there is none of that id."""
+        """Return a game. Raises :class:`RequestError` if there is no game with that id."""
         with self._transaction() as database:
             return _load(database, game_id)
 
@@ -173,7 +173,8 @@ class Store:
             (number,) = database.execute("SELECT count(*) FROM games").fetchone()
             if number + len(created) > self._max_games:
                 raise RequestError(
-                    f"there are {number} games, and {self._max_games} are allowed; delete some first", 409
+                    f"there must be at most {self._max_games} games, got {number + len(created)}; delete some first",
+                    409,
                 )
             for game in created:
                 self._check_size(game)
@@ -212,7 +213,7 @@ class Store:
 
 
 def _load(database: sqlite3.Connection, game_id: str) -> StoredGame:
-    """Return a game. Raises :class:`RequestError` where there is none of that id, or its tree is damaged."""
+    """Return a game. Raises :class:`RequestError` if there is no game with that id, or its tree is damaged."""
     row = database.execute(f"SELECT {_COLUMNS} FROM games WHERE id = ?", (game_id,)).fetchone()
     if row is None:
         raise RequestError(f"there is no game {game_id[:20]!r}", 404)

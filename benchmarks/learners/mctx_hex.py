@@ -1,7 +1,7 @@
 """AlphaZero of pgx and mctx on pgx's hex, as in pgx's example: compiled self-play for a number of steps, then one pass over it.
 
 The example is for Go on accelerators. Here the network has the size of ours, and batches are small enough for many iterations on
-one core. In pgx's hex, the initial position is mended for boards of other sizes than 11, and the swap is never legal. Its actions
+one core. In pgx's hex, the initial position is corrected for board sizes other than 11, and the swap is never legal. Its actions
 have the indices of ours.
 """
 

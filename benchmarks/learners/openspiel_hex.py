@@ -117,7 +117,7 @@ class OpenSpielAlphaZero(Learner):
 
     def _play_game(self) -> None:
         simulations = SETTINGS["max_simulations"]
-        # A new evaluator forgets what the network said before it learned.
+        # A new evaluator has no cached outputs from before the update.
         bot = make_search(self.theirs, self.model, simulations, int(self.generator.integers(2**31)), noise=True)
         state = self.theirs.new_initial_state()
         seen: list[tuple[Any, Any, Any]] = []

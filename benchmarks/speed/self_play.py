@@ -1,4 +1,4 @@
-"""Workloads of AlphaZero: self-play with learning as in a configuration, and self-play of Hex beside other libraries."""
+"""Workloads of AlphaZero: self-play with learning as in a configuration, and self-play of Hex to compare with other libraries."""
 
 from __future__ import annotations
 

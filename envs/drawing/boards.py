@@ -25,7 +25,7 @@ ROW_LABEL_DISTANCE = 1.0 * SPACING
 COLUMN_LABEL_DISTANCE = 1.12 * SPACING
 #: Covers the lines below a mark on an empty cell.
 MARK_GROUND_RADIUS = 0.47 * SPACING
-#: A line from the last cell of a column towards its label, which shows the direction of the column.
+#: A line from the last cell of a column toward its label, which shows the direction of the column.
 TICK = (0.69 * SPACING, 0.83 * SPACING)
 
 #: left, top, right, bottom

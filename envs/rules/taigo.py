@@ -470,7 +470,7 @@ class Taigo(Game):
             Constant("empty_window", "i1", empty_window),
             Constant("num_neighbors", "i1", has_neighbor.sum(axis=1), by_cell=True),
             Constant("neighbors", "i2", neighbors, by_cell=True),
-            # The same, with num_cells, which is off the window too, where there is none.
+            # The neighbors again, with num_cells, an index outside the window, for each missing one.
             Constant("around", "i2", np.where(has_neighbor, neighbors, num_cells), by_cell=True),
         )
         self.state_fields = state_fields(self.board[0])
@@ -575,7 +575,7 @@ class Taigo(Game):
         picture = hex_board_text(replace(self.grid, on_board=self.grid.on_board & near.ravel()), symbols)
         return f"{picture}\n{status_text(state, symbols='DL')}"
 
-    # -- What the game says of itself --------------------------------------------------------------------------------
+    # -- Texts on positions --------------------------------------------------------------------------------
 
     def describe_turn(self, state: State) -> str:
         """See :meth:`Game.describe_turn`."""

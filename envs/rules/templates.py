@@ -163,7 +163,7 @@ def try_action(board: BoardArray, states: StateArray, mask: Int8s, action: int) 
 
 
 def try_step(board: BoardArray, states: StateArray, action: int, planes: Float32Tables, mask: Int8s) -> int:
-    """Like :func:`try_action`; also write planes ``[planes, height, width]`` and mask of the next player to move.
+    """Do what :func:`try_action` does, and write planes ``[planes, height, width]`` and mask of the next player to move.
 
     After the end of the game the planes are those of player 0, and the mask is zeros.
     """

@@ -46,7 +46,7 @@ class Sample(Document):
         game: the game string.
         version: version of the game.
         sources: the bots whose games against themselves the positions are from.
-        last_actions: the positions are from the last so many actions of each game; None for all.
+        last_actions: the positions are from this many last actions of each game; None for all.
         num_unsolved: positions that were drawn and not solved within ``max_positions``.
         max_positions: maximum number of positions that the solver visited for each.
         seed: seed of the games.
@@ -103,14 +103,14 @@ def make_sample(
     """Return a sample of solved positions from games of bots against themselves, at most one position per game.
 
     No position is an image of another under a symmetry. The first actions of each game are random, 0 to 3 of them.
-    Positions of each game are drawn until one has an action that is a mistake, none from before one that was not solved. At
-    most 100 games are played per position of the sample.
+    Positions of a game are drawn until one has an action that is a mistake; after an unsolved one, only later
+    positions are drawn. At most 100 games are played per position of the sample.
 
     Args:
         game: the game.
         num_positions: number of positions, fewer if not enough are found.
         sources: the bots, in turn.
-        last_actions: draw positions only from the last so many actions of each game.
+        last_actions: draw positions only from this many last actions of each game; None for all.
         max_positions: maximum number of positions that the solver visits for each.
         seed: seed of the games.
         progress: called with the number of positions found and wanted.

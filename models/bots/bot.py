@@ -48,7 +48,7 @@ NUM_LINES = 3
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """What a bot thinks of a position; what the bot does not know is None, or NaN in arrays.
+    """Analysis of a position by a bot; unknown values are None, or NaN in arrays.
 
     Arrays have one entry per legal action, in ascending order of actions. Values are expected results for the player to move,
     in [-1, 1].
@@ -138,7 +138,7 @@ class Bot(ABC):
         """
 
     def analyze(self, state: State) -> Analysis:
-        """Return what the bot thinks of a position, with the same search as ``step``. Raises ``ValueError`` if the game is over."""
+        """Return the bot's analysis of a position, with the same search as ``step``. Raises ``ValueError`` if the game is over."""
         policy, action = self.step_with_policy(state)
         probabilities = dict(policy)
         legal = np.array(state.legal_actions(), np.int64)
@@ -232,4 +232,4 @@ def check_batch(bot: Bot, batch: Batch, rows: npt.NDArray[np.int64], game: Game 
 
 def _check_same_game(bot: Bot, game: Game | None, given: Game) -> None:
     if game is not None and given is not game and given != game:
-        raise ValueError(f"{bot.name} was made for {game}; the position is one of {given}")
+        raise ValueError(f"{bot.name}: the position must be of {game}, got one of {given}")

@@ -1,4 +1,4 @@
-"""``BotSpec``: what a bot's name says. Every name is parsed here, and only here."""
+"""``BotSpec``: a parsed bot name. Every name is parsed here, and only here."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class BotSpec:
 
     @classmethod
     def parse(cls, name: str) -> BotSpec:
-        """Return what a name says.
+        """Return the parsed name.
 
         Raises:
             UnknownBotError: it is not the name of a bot.

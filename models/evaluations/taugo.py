@@ -410,7 +410,7 @@ def count_after_cut(board: Record, state: Record, player: int, after_cut: Counts
 def best_of_line(
     board: Record, state: Record, player: int, action: int, direction: int, has_cut: bool, work: LineWork, line: Record
 ) -> tuple[float, bool]:
-    """Play ``action`` and extend the line as far as possible; return the greatest lead and whether the turn has cut."""
+    """Play ``action`` and extend the line as far as possible; return the maximum lead and whether the turn has cut."""
     counts, after_cut, _, met = work
     on_perimeter = after_cut[0] if has_cut else counts[0]
     best = -np.inf
@@ -441,7 +441,7 @@ def best_of_line(
 def best_of_stone(
     board: Record, state: Record, player: int, cell: int, lead: float, work: LineWork, line: Record
 ) -> float:
-    """Return the greatest lead of ``player`` during turns that begin with a stone on ``cell``."""
+    """Return the maximum lead of ``player`` during turns that begin with a stone on ``cell``."""
     (on_perimeter, standing), _, saved, met = work
     num_own, num_other = standing[2 + player], standing[3 - player]
     line.number += 1
@@ -482,7 +482,7 @@ def best_of_stone(
 
 @kernel
 def best_of_cut(board: Record, state: Record, player: int, action: int, work: LineWork, line: Record) -> float:
-    """Return the greatest lead of ``player`` during the turn that begins with the cut ``action``."""
+    """Return the maximum lead of ``player`` during the turn that begins with the cut ``action``."""
     _, after_cut, saved, _ = work
     place_stone(board, state, action)
     count_after_cut(board, state, player, after_cut, line)
@@ -499,7 +499,7 @@ def best_of_cut(board: Record, state: Record, player: int, action: int, work: Li
 
 @kernel
 def weighted_sum(gains: npt.NDArray[np.float64]) -> float:
-    """Sort ``gains[n]`` and return their weighted sum: weight 1 for the greatest, less for each smaller one."""
+    """Sort ``gains[n]`` and return their weighted sum: weight 1 for the largest, less for each smaller one."""
     for place in range(1, len(gains)):  # less to compile than NumPy's function
         gain = gains[place]
         while place > 0 and gains[place - 1] > gain:
@@ -526,7 +526,7 @@ def outlook(
 ) -> float:
     """Return the weighted sum of the gains of the best turns of ``player``, who leads by ``lead`` points.
 
-    A turn starts with one of the actions ``rated`` that have the greatest ``gains`` and continues straight, in the
+    A turn starts with one of the actions ``rated`` that have the largest ``gains`` and continues straight, in the
     direction that gains most. The position is modified during the call and restored.
 
     A line that does not cut only joins strings, so its score follows from the counts of the strings that it meets, and its

@@ -27,7 +27,7 @@ FEATURES = tuple(
         "evaluation",
     )
 )
-#: Least value of a hex that completes five.
+#: Minimum value of a hex that completes five.
 VALUE_OF_FIVE = WINDOW_VALUES[5] - WINDOW_VALUES[4]
 #: Value of a hex whose plane is 1/2.
 HALF_VALUE = 30.0

@@ -231,7 +231,7 @@ def best_edge(nodes: Nodes, edges: Edges, first: int, stop: int, parameters: Par
 
 @kernel
 def fewest_visits(nodes: Nodes, edges: Edges, game: Record) -> int:
-    """Return the least number of visits of the considered edges that are not proven losses, -1 if there are none."""
+    """Return the minimum number of visits of the considered edges that are not proven losses, -1 if there are none."""
     sign = sign_of(nodes[0].player)
     fewest = -1
     for edge in range(game.num_considered):

@@ -32,7 +32,7 @@ _NO_LIMIT, _NO_SCHEDULE = np.iinfo(np.int32).max, np.empty((0, 0), np.int32)
 #: Maximum number of pending leaves of other threads that a thread skips per batch.
 _MAX_COLLISIONS = 64
 
-#: Where a position is that a tree is kept for: in the turn of the last search, not at its start, or elsewhere.
+#: Place of a position in a kept tree: below the root within the same turn, or elsewhere.
 _SAME_TURN, _OTHER_TURN = 1, 2
 
 #: Maximum batch of one tree, and number of threads.
@@ -233,8 +233,8 @@ class NetworkSearch:
         num_games = len(roots)
         if not 1 <= num_games <= len(self._room.games) or not 1 <= num_simulations <= self._max_simulations:
             raise ValueError(
-                f"got {num_games} games with {num_simulations} simulations, expected 1 to {len(self._room.games)} games "
-                f"with 1 to {self._max_simulations} simulations"
+                f"a search must have 1 to {len(self._room.games)} games with 1 to {self._max_simulations} simulations, "
+                f"got {num_games} with {num_simulations}"
             )
         with self._timed():
             self._start(roots, generator)

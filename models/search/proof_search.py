@@ -7,8 +7,8 @@ assumes that players alternate.
 
 Each position is identified by a hash of its observation for the player to move, which must determine the result of the
 game. The hash is the sum over the entries of the observation of a random key times the entry, for each symmetry of the
-game; positions are merged by taking the symmetry with the least sum. Before a position is searched, all its successors are looked
-up in the table.
+game; positions are merged by taking the symmetry with the smallest sum. Before a position is searched, all its successors are
+looked up in the table.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def factor_of(bits: int) -> int:
 
 @kernel
 def hash_observation(bits: Record, hashing: HashKeys, sums: UInt64s) -> int:
-    """Write the hash of an observation, and return the index of the least of the first words in ``sums``.
+    """Write the hash of an observation, and return the index of the smallest first word in ``sums``.
 
     Args:
         bits: ``uint32[num_planes, num_cells]``, the bits of the observation.
@@ -178,9 +178,9 @@ def known_bounds(table: UInt64s, bucket: int, key: int) -> tuple[int, int]:
 
 @kernel
 def store(table: UInt64s, bucket: int, key: int, need: int, success: bool, positions: int) -> None:
-    """Store that the player to move of a position gets at least ``need``, or less.
+    """Store whether the player to move of a position gets at least ``need``.
 
-    It replaces the entry of least effort of the bucket of ``table[num_buckets * BUCKET]``.
+    A new entry replaces the one of minimum effort in its bucket of ``table[num_buckets * BUCKET]``.
     """
     index = find(table, bucket, key)
     effort = np.uint64(highest_bit(positions + 1))

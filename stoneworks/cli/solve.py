@@ -82,7 +82,8 @@ class _SampleOptions:
         int | None, typer.Option(min=1, help="First make the sample: this many positions, written to the file.")
     ] = None
     last_actions: Annotated[
-        int | None, typer.Option(min=1, help="With --make: positions of the last so many actions of a game.")
+        int | None,
+        typer.Option(min=1, help="With --make: draw positions only from this many last actions of each game."),
     ] = None
     max_positions: Annotated[int, typer.Option(min=1, help="With --make: limit of the solver for each position.")] = (
         1_000_000

@@ -23,7 +23,7 @@ def test_tested_positions_and_their_images_are_not_learned() -> None:
         moves = [game.action_to_string(symmetry.actions[action]) for action in tested.state(game).history()]
         image = tested.model_copy(update={"moves": "\n".join(moves)})
         assert solved_network.without_images(game, (image,), (tested,)) == []
-    others = [position for position in positions if position.result != tested.result]  # so they are no images of it
+    others = [position for position in positions if position.result != tested.result]  # so they are not images of it
     assert others
     assert solved_network.without_images(game, (tested, *others), (tested,)) == others
 

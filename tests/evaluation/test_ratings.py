@@ -47,7 +47,7 @@ def test_two_players_have_the_rating_and_the_error_of_the_formulas() -> None:
     assert ratings.rating("weak") == (0, 0)
     assert ratings.seat_elo == pytest.approx(0, abs=1e-6)
     # The pairs have points 2, 1, 1, 2: a variance of 0.25 beside the 2 · 0.75 · 0.25 = 0.375 of independent games. Drawn
-    # towards those with the weight of four pairs of even games, whose variance is 2:
+    # toward those with the weight of four pairs of even games, whose variance is 2:
     variance = 100 * 0.375
     weight = variance / (variance + 2)
     spread = weight * 100 * 0.25 + (1 - weight) * variance

@@ -208,7 +208,7 @@ def test_the_number_of_games_is_bounded_and_a_game_is_read_as_it_was_at_one_time
     game = positions.game(GAME)
     new = new_game(positions.line(game, ()))
     store.create([new])
-    with pytest.raises(RequestError, match="2 are allowed"):
+    with pytest.raises(RequestError, match="at most 2 games, got 3"):
         store.create([new, new])
     assert len(store.all_ids()) == 1, "all or none"
     long = new_game(positions.line(game, ("c3", "a3", "b3")))

@@ -1,4 +1,4 @@
-"""Mutants of a file's functions: a place, and what stands there instead.
+"""Mutants of a file's functions: a place, and its replacement code.
 
 All mutants are written into one copy of the code, each behind a switch (``a < b`` becomes ``a <= b if mutated(7) else a < b``), so
 that kernels are compiled once and not once per mutant (mutant schemata; Untch, Offutt, Harrold 1993).
@@ -59,7 +59,7 @@ class Mutant:
 
     @property
     def place(self) -> Place:
-        """Where it stands in its file, and its kind: no two mutants share both."""
+        """Its position in the file, and its kind: no two mutants share both."""
         return self.line, self.column, self.end_line, self.end_column, self.kind
 
 
@@ -96,7 +96,7 @@ class _Switches(ast.NodeTransformer):
         self._depth = 0
 
     def visit(self, node: ast.AST) -> Any:
-        """Return what stands in the place of a node."""
+        """Return the replacement of a node."""
         if isinstance(node, ast.FunctionDef):
             return self._function(node)
         if self._depth == 0:
@@ -150,7 +150,7 @@ def _if_switched(number: int, changed: ast.expr, kept: ast.expr) -> ast.expr:
 
 
 def _changes(node: Any) -> Iterator[tuple[str, ast.AST]]:
-    """Yield the kind of each mutant of a node, and what stands there instead."""
+    """Yield the kind of each mutant of a node, and its replacement."""
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         yield "comparison", _with(node, ops=[_COMPARISONS[type(node.ops[0])]()])
     if isinstance(node, (ast.BinOp, ast.AugAssign)) and type(node.op) in _OPERATORS:

@@ -97,7 +97,7 @@ class SelfPlayConfig(Document):
         random_opening_share: share of games that start with random actions.
         random_opening_actions: maximum number of these actions; the number is uniform from 1.
         random_action_share: share of later actions that are random instead: first the plane or the global action is drawn,
-            then the cell, so that a pass, which self-play hardly ever meets in mid-game, has to be answered. The game up to
+            then the cell, so that a pass, which is rare in mid-game in self-play, has to be answered. The game up to
             there then counts as its opening, because its result no longer says how good these positions were.
         sampled_actions: number of actions per game, after the opening, that a PUCT search samples by visits; later ones
             are the most visited. A Gumbel search does not need this, since its choice is random already.

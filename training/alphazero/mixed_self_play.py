@@ -39,7 +39,7 @@ class Clocks:
 
 
 class MixedSelfPlay:
-    """Plays the games of ``config.shares``; each step is taken in the game that lacks most positions of its share.
+    """Plays the games of ``config.shares``; each step is taken in the game that is furthest below its share.
 
     Attributes:
         parts: self-play by game string.

@@ -29,8 +29,8 @@ export async function post(path, fields = {}, signal) {
   return answer(fetch(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(fields), signal }));
 }
 
-/** Posts a request that is answered by events, and calls `tell` with the fields of each. */
-export async function stream(path, fields, signal, tell) {
+/** Posts a request that is answered by events, and calls `onEvent` with the fields of each. */
+export async function stream(path, fields, signal, onEvent) {
   const headers = { "content-type": "application/json" };
   const response = await fetch(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(fields), signal });
   if (!response.ok) return answer(Promise.resolve(response));
@@ -39,7 +39,7 @@ export async function stream(path, fields, signal, tell) {
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     const events = (text + part.value).split("\n\n");
     text = events.pop();
-    for (const event of events) tell(JSON.parse(event.slice("data: ".length)));
+    for (const event of events) onEvent(JSON.parse(event.slice("data: ".length)));
   }
 }
 

@@ -1,4 +1,4 @@
-// Making elements, telling news, and small helpers.
+// Creation of elements, notifications, and small helpers.
 
 const SVG = "http://www.w3.org/2000/svg";
 

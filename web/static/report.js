@@ -21,7 +21,7 @@ export function judgedTurns(nodes, values, proven) {
     const chance = (at) => (values[at] === null || values[at] === undefined ? null : (1 + values[at] * (1 - 2 * mover)) / 2);
     const [before, after] = [chance(first - 1), chance(last)];
     const loss = before === null || after === null ? null : Math.max(0, before - after);
-    const [, mark = "", word = ""] = JUDGMENTS.find(([least]) => loss !== null && loss >= least) ?? [];
+    const [, mark = "", word = ""] = JUDGMENTS.find(([minimum]) => loss !== null && loss >= minimum) ?? [];
     const actions = nodes.slice(first, last + 1).map((node) => node.action);
     turns.push({ number: turns.length + 1, node: nodes[last].id, at: last, mover, color, actions, before, after, loss, mark, word, proven: Boolean(proven[last]) });
     first = last + 1;

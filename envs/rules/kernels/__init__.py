@@ -118,7 +118,7 @@ class _KernelCompiler(_dispatcher._FunctionCompiler):  # type: ignore[misc]
         return super()._compile_core(arguments, return_type)
 
 
-#: Names by which functions allocate arrays, so that they are not first compiled without reference counts in vain.
+#: Names of functions that allocate arrays; functions that use them are compiled with reference counts at once.
 _ALLOCATING = frozenset({"array", "copy", "empty", "empty_like", "full", "ones", "sort", "zeros", "zeros_like"})
 
 

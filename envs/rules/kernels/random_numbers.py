@@ -51,7 +51,7 @@ def _sum_of_bytes(words: UInt64s, start: int, stop: int) -> int:
     """Return the sum of the bytes (each 0 or 1) of ``words[start:stop]``, at most 255 words."""
     sums = np.uint64(0)
     part = words[start:stop]
-    for place in range(part.shape[0]):  # from 0: the compiler adds many at a time only if no index can be negative
+    for place in range(part.shape[0]):  # from 0: the compiler vectorizes only if no index can be negative
         sums += part[place]
     pairs = (sums & _EVERY_SECOND_BYTE) + ((sums >> _SHIFT_BYTE) & _EVERY_SECOND_BYTE)
     return np.int64((pairs * _EACH_PAIR_OF_BYTES) >> _SHIFT_PAIRS)  # type: ignore[return-value]

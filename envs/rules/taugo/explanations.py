@@ -1,4 +1,4 @@
-"""What Taugo says of itself: the turn, the result, and the ruling that an illegal action breaks."""
+"""Texts on positions of Taugo: the turn, the result, and the ruling that an illegal action breaks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HEADINGS = ("north", "east", "south", "west")
 
 
 class TaugoTexts(Game):
-    """What Taugo says of its positions."""
+    """Texts on positions of Taugo."""
 
     def describe_turn(self, state: State) -> str:
         """See :meth:`Game.describe_turn`."""

@@ -18,7 +18,7 @@ _VISITED = 0xFFFE
 @kernel
 def relabel(board: Record, state: Record, old: int, new: int) -> None:
     """Replace the label of a string."""
-    # All labels are written, so that the compiler takes many at a time.
+    # All labels are written, so that the compiler vectorizes the loop.
     strings = state.strings
     old_label, new_label = np.uint16(old), np.uint16(new)
     for cell in range(board.num_cells):

@@ -1,4 +1,4 @@
-"""Positions of Trugo for people and drawings: as arrays, as text, and what the game says of them."""
+"""Positions of Trugo for users and drawings: as arrays, as text, and with explanations."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class TrugoPosition(NamedTuple):
 
 
 class TrugoTexts(Game):
-    """What Trugo says of its positions."""
+    """Positions of Trugo as arrays, and texts on them."""
 
     def position(self, state: State) -> TrugoPosition:
         """Return the contents of ``state`` as arrays."""
@@ -154,7 +154,7 @@ class TrugoTexts(Game):
         if lays:
             if not has_tile.any():
                 return f"R3: the first tile goes to {grid.cell_names[grid.num_cells // 2]}"
-            return f"R3: {name} is next to no tile"
+            return f"R3: {name} is not next to a tile"
         around = [neighbor >= 0 and bool(has_tile[neighbor]) for neighbor in grid.neighbors[cell]]
         if all(around[side] or around[side - 1] or around[side - 2] for side in range(6)):
             return f"R4: {name} has no three consecutive empty neighbors"

@@ -183,7 +183,7 @@ def test_scattered_stones_allow_the_same_actions_and_one_of_them_leads_to_the_sa
         # T3: the cut Nb6 flips b3 and b4 beside a3 and a4, two edge stones, which make no knot.
         ("#.....# ....... .OO.... XO..... XOO.... .X..... #.....#", None, "Nb6", True),
         ("#.....# ....... .OO.... XO..... XOO.... .X..... #.....#", (1, 1), "Nb6", True),
-        # T1, T7: a3, a4, a5 and a6 are no line; only a6 by way of b6 could be cut to.
+        # T1, T7: a3, a4, a5 and a6 are not a line; only a6 by way of b6 could be cut to.
         ("#.....# .O..... OO..... OO..... XX..... ....... #.....#", None, "Na6", False),
     ],
 )

@@ -127,7 +127,7 @@ def test_what_is_said_of_pieces_and_tiles_of_trugo_is_true(stacking: bool, most:
                 "tiles in the pool": naive.pool > 0,
                 "has a tile": at in naive.tiles,
                 "has no tile": at not in naive.tiles,
-                "next to no tile": not set(naive.neighbors(at)) & set(naive.tiles),
+                "not next to a tile": not set(naive.neighbors(at)) & set(naive.tiles),
                 "first tile": not naive.tiles,
                 "no three consecutive": at in naive.tiles and not three_empty,
                 "fall apart": at in naive.tiles and three_empty and not naive.is_removable(at),

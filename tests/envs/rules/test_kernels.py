@@ -76,7 +76,7 @@ def test_a_cold_cache_announces_compiling_once(
 def test_editing_a_rules_file_never_yields_stale_machine_code(
     cold_run: subprocess.CompletedProcess[str], rules_copy: RulesCopy
 ) -> None:
-    """The comparison stands in another file than the kernels that are cached, which numba alone does not notice."""
+    """The comparison is in another file than the cached kernels, which numba alone does not notice."""
     assert cold_run.stdout.split() == ["None", "1"]
     groups = rules_copy.rules / "hexhex" / "groups.py"
     source = groups.read_text(encoding="utf-8")

@@ -150,10 +150,10 @@ def test_trugo_has_a_turn_for_each_tile_that_was_placed_or_removed() -> None:
     )
     for record in (placed, removed):
         num_tiles = int(np.count_nonzero(record["contents"] & 3))
-        least = num_tiles if record["pool"][0] else 2 * 7 - num_tiles
-        record["turns"] = least
+        minimum = num_tiles if record["pool"][0] else 2 * 7 - num_tiles
+        record["turns"] = minimum
         game.check_records(record)
-        record["turns"] = least - 1
+        record["turns"] = minimum - 1
         with pytest.raises(RecordError, match="field turns"):
             game.check_records(record)
 

@@ -289,7 +289,7 @@ def test_positions_that_it_cannot_play_and_records_of_other_forfeits_are_refused
     batch.load([0], np.array([played(GAME, "b2").record]))
     for state, words in (
         (played(GAME, "b2 pass pass"), "the game is over"),
-        (played("vadus(size=3)"), "the position is one of vadus"),
+        (played("vadus(size=3)"), "got one of vadus"),
         (batch.state(0), "a state with its history"),
     ):
         with pytest.raises(ValueError, match=words):

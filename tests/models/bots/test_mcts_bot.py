@@ -78,7 +78,7 @@ def test_every_simulation_counts_once_and_every_node_has_its_player_to_move(game
     ],
 )
 def test_values_are_those_of_playouts_for_the_player_to_move(game: str, length: int, seed: int, player: int) -> None:
-    """With one visit each, the mean over all actions is the mean of random playouts as who acts sees them."""
+    """With one visit each, the mean over all actions is the mean of random playouts for the player to move."""
     loaded = load_game(game)
     state = random_state(loaded, length, seed)
     assert (state.move_number(), state.current_player()) == (length, player)

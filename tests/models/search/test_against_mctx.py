@@ -31,8 +31,8 @@ def test_the_schedule_is_that_of_mctx(num_simulations: int) -> None:
 class Table:
     """All positions of a small game by number, each with made-up logits and a made-up value for its player to move.
 
-    mctx sees the game as this table: the result of an action is a reward of who acts, and the discount says whether the
-    same player acts again, 1, or the other one, -1, or nobody, 0.
+    mctx sees the game as this table: the result of an action is a reward of the player to move, and the discount is 1 if
+    the same player moves again, -1 if the other one does, and 0 at the end of the game.
     """
 
     def __init__(self, game: Game) -> None:

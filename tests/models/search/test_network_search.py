@@ -255,7 +255,7 @@ def test_larger_searches_and_other_networks_are_rejected(games: int, simulations
     game = load_game("vadus(size=2)")
     roots = np.repeat(np.array([game.new_initial_state().record]), games)
     searching = NetworkSearch(game, no_network(game), SearchSettings(Gumbel()), max_games=2, max_simulations=8)
-    with pytest.raises(ValueError, match="expected 1 to 2 games with 1 to 8 simulations"):
+    with pytest.raises(ValueError, match=f"1 to 2 games with 1 to 8 simulations, got {games} with {simulations}"):
         searching.run(roots, simulations, np.random.default_rng(0))
     game = load_game("vadus(size=3)")
     with pytest.raises(ValueError, match=r"network's logits .* \(1, 26\) and \(1,\), got \(1, 10\)"):

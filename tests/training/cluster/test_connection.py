@@ -54,7 +54,7 @@ def test_without_ray_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.fixture
 def other_server() -> Iterator[str]:
-    """The address of a server that is no Ray cluster."""
+    """The address of a server that is not a Ray cluster."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def answer() -> None:

@@ -67,7 +67,7 @@ class SelfPlayActor:
         config: AlphaZeroConfig,
         seed: np.random.SeedSequence,
     ) -> None:
-        """Raises :class:`ClusterError` if this node does not run the code of ``identity``."""
+        """Create the worker. Raises :class:`ClusterError` if this node does not run the code of ``identity``."""
         add_entries(entries)
         check_identity(identity, identity_of_run(config))
         self._worker = SelfPlayWorker(make_network(architecture), config, seed)

@@ -29,7 +29,7 @@ _SECONDS_TO_WAIT = 0.2
 
 
 class ClusterSelfPlay(GameSource):
-    """Plays continuously on the nodes of a Ray cluster .
+    """Plays continuously on the nodes of a Ray cluster.
 
     A thread hands out calls to the actors and queues their games, also during learning. It hands out no more calls while one
     iteration of positions is queued.
