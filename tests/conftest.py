@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from game_play import SAMPLES, read_test_data
+from game_play import SAMPLES
 from processes import Run
 from stoneworks.envs.rules.games import small_games
 from stoneworks.registry import _REGISTRIES
@@ -66,12 +66,6 @@ def pytest_xdist_setupnodes() -> None:
 def repository() -> Path:
     """The root of the repository."""
     return Path(__file__).resolve().parents[1]
-
-
-@pytest.fixture(scope="session")
-def facts_of_games() -> dict[str, dict[str, Any]]:
-    """What is known of each built-in game, by its name (see tests/testdata/README.md)."""
-    return read_test_data("games.yaml")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -16,6 +16,7 @@ import pytest
 
 from stoneworks.checks import check_integer
 from stoneworks.envs import SelfPlayVectorEnv, VectorEnv, draw
+from stoneworks.envs.advantages import self_play_advantages
 from stoneworks.envs.rules import Batch, load_game
 from stoneworks.evaluation import ArenaSettings, RateSettings, play_arena, play_match, rate
 from stoneworks.models import load_bot
@@ -35,6 +36,8 @@ STATE, BOT = GAME.new_initial_state(), MCTSBot(GAME, simulations=1)
 SETTINGS = partial(SearchSettings, Gumbel())
 SEARCH = partial(NetworkSearch, GAME, len, SETTINGS(), max_games=2, max_simulations=8)  # type: ignore[arg-type]
 ARENA = partial(ArenaSettings, game="vadus(size=2)", num_pairs=1)
+STEP = {"rewards": [[0.0]], "values": [[0.0]], "players": [[0]], "ended": [[False]], "next_values": [0.0]}
+ADVANTAGES = partial(self_play_advantages, **STEP, next_players=[0])
 
 
 @pytest.mark.parametrize(
@@ -43,7 +46,11 @@ ARENA = partial(ArenaSettings, game="vadus(size=2)", num_pairs=1)
         (STATE.observation_and_mask, "player", [5], "0 1"),
         (STATE.player_return, "player", [-1], "0 1"),
         (STATE.color_of, "player", [3], "0 1"),
-        (STATE.perft, "depth", [1.5], "0"),
+        (STATE.observation_tensor, "player", [-1, 2, "0", -4, 0.5], "0 1"),
+        (STATE.perft, "depth", [1.5, -1], "0"),
+        (partial(Batch, num_games=2), "game", [None, 3, b"vadus"], "Game string"),
+        (partial(Batch, GAME), "num_games", [0, -1, 1.0, "1", None, True], "1"),
+        (partial(Batch, GAME, 2), "num_threads", [0, -1, 1.0, "1", None, True], "1"),
         (partial(Batch, GAME, 2), "seed", [1.5], "0"),
         (partial(Batch, GAME, 2), "auto_reset", ["x"], "True False"),
         (partial(MCTSBot, GAME), "seconds", ["x", math.inf], "0"),
@@ -100,6 +107,14 @@ def test_a_wrong_argument_is_named(call: Callable[..., object], argument: str, v
         (lambda: ARENA(pairings=(("greedy", 1),)), "pairings.0.1 must be .*string, got 1"),
         (lambda: play_arena(ARENA(pairings=(("random", "other"),)), "x", {"other": 1.5}), "player 'other' .*1.5"),  # type: ignore[dict-item]
         (lambda: rate(1.5, "vadus(size=5)", "rated"), "must be a bot name.*1.5"),  # type: ignore[arg-type]
+        (lambda: Batch(["vadus"], 2), r"game must be a Game or a game string, got \['vadus'\]"),  # type: ignore[arg-type]
+        (lambda: ADVANTAGES(values=[[0.0, 0.0]]), "values must have the shape"),
+        (lambda: ADVANTAGES(rewards=[0.0]), "must have the shape"),
+        (lambda: ADVANTAGES(players=[[2]]), "players must be 0 or 1, got 2"),
+        (lambda: ADVANTAGES(next_players=[-4]), "next_players must be 0 or 1, got -4"),
+        (lambda: ADVANTAGES(next_values=0.0), "next_values must have the shape"),
+        (lambda: ADVANTAGES(gamma=1.5), "gamma must be from 0 to 1, got 1.5"),
+        (lambda: ADVANTAGES(gae_lambda=NAN), "gae_lambda must be from 0 to 1, got nan"),
     ],
 )
 def test_a_wrong_part_of_an_argument_is_named(call: Callable[[], object], words: str, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 import yaml
 
-from game_play import after, legal_texts
+from game_play import after, legal_texts, read_test_data
 from stoneworks.envs.rules import game_names, load_game
 from tools.game_tables import facts_table
 
@@ -55,7 +55,7 @@ def page(request: pytest.FixtureRequest) -> GamePage:
     return GamePage(request.param)
 
 
-def test_a_page_shows_the_facts_of_its_game(page: GamePage, facts_of_games: dict[str, dict[str, Any]]) -> None:
+def test_a_page_shows_the_facts_of_its_game(page: GamePage) -> None:
     game = page.game
     assert page.text.count(f"<!-- table: facts {game.name} -->\n") == 1
     assert f"- v{game.version}: " in page.text.split("## Version history")[1]
@@ -67,7 +67,7 @@ def test_a_page_shows_the_facts_of_its_game(page: GamePage, facts_of_games: dict
     assert all(options[name][1].startswith(option.allowed) for name, option in game.option_types.items())
     assert tuple(page.table("plane", "1 where")) == game.observation_planes
     assert tuple(page.table("reason", "meaning")) == game.reasons
-    letter, number = facts_of_games[game.name]["rulings"]
+    letter, number = read_test_data("games.yaml")[game.name]["rulings"]
     rulings = [f"{letter}{i + 1}" for i in range(number)]
     assert re.findall(r"^- \*\*(\w+)\.\*\* ", page.text, re.MULTILINE) == rulings
     assert set(rulings) <= rulings_cited(), "a test of the rules names each"

@@ -30,7 +30,6 @@ with lock_folder(Path(sys.argv[1])):
 def test_a_folder_in_use_is_refused_and_the_process_named_until_it_is_killed(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with subprocess.Popen([sys.executable, "-c", HOLDER, str(folder)], stdout=subprocess.PIPE, text=True) as holder:
-        assert holder.stdout is not None
         assert holder.stdout.readline() == "locked\n"
         with pytest.raises(InUseError, match=rf"run is in use by process {holder.pid}"), lock_folder(folder):
             pass

@@ -1,7 +1,5 @@
 """Measurements of speed: workloads in turns, reports that are compared, and how cost grows with the board."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

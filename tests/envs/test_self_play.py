@@ -115,25 +115,6 @@ def test_advantages_with_lambda_0_look_one_step_ahead() -> None:
     np.testing.assert_allclose(advantages[:, 0], expected)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"values": [[0.0, 0.0]]}, "values must have the shape"),
-        ({"rewards": [0.0]}, "must have the shape"),
-        ({"players": [[2]]}, "players must be 0 or 1, got 2"),
-        ({"next_players": [-4]}, "next_players must be 0 or 1, got -4"),
-        ({"next_values": 0.0}, "next_values must have the shape"),
-        ({"gamma": 1.5}, "gamma must be from 0 to 1, got 1.5"),
-        ({"gae_lambda": float("nan")}, "gae_lambda must be from 0 to 1, got nan"),
-    ],
-)
-def test_bad_arguments_of_advantages_are_named(change: dict[str, Any], message: str) -> None:
-    arguments = {"rewards": [[0.0]], "values": [[0.0]], "players": [[0]], "ended": [[False]]}
-    arguments |= {"next_values": [0.0], "next_players": [0]}  # type: ignore[dict-item]
-    with pytest.raises(ValueError, match=message):
-        self_play_advantages(**(arguments | change))
-
-
 def last_legal(observations: Any, masks: np.ndarray) -> np.ndarray:
     assert masks.dtype == np.bool_
     return masks.shape[1] - 1 - masks[:, ::-1].argmax(1)

@@ -276,7 +276,6 @@ def compiled_kernel(folder: Path) -> tuple[Path, Any, Any]:
     with patch.dict(os.environ, STONEWORKS_CACHE_DIR=str(folder / "kernels")):
         cache = dispatcher._cache = kernel_cache.KernelCache("double", double, signature)
         dispatcher.compile(signature)
-    assert cache.file is not None
     return cache.file, cache, dispatcher.targetctx
 
 
@@ -446,14 +445,12 @@ def attack_full_disk(number: int, seed: int) -> Counts:
             if left != ["checkpoint"]:
                 counts.note("silent", f"full disk: the folder holds {left}")
     with limited_disk(8) as folder:
-        assert folder is not None
         for _ in range(number):
             kernel_cache._cache_folder.cache_clear()
             counts.attempt(lambda: not compiled_kernel(folder)[0].exists(), ())
     for attempt in range(number // 4):
         which = ("ppo", "alphazero", "arena")[attempt % 3]
         with limited_disk(int(random.integers(4, 300))) as folder:
-            assert folder is not None
             status, errors = run(arena_of(folder / "run", 200) if which == "arena" else training(folder / "run", which))
             if status == 0:
                 counts.note("valid")

@@ -30,9 +30,7 @@ def get(url: str, **fields: Any) -> bytes:
 with tempfile.TemporaryDirectory() as folder:
     command = [sys.executable, "-m", "stoneworks", "web", "--port", "0", "--data", folder, "--workers", "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder) as server:
-        assert server.stdout is not None
         found = re.search(r"http://[0-9.:]+", server.stdout.readline())
-        assert found is not None
         url = found[0]
         page = get(f"{url}/").decode()
         # Everything that the page and its modules name is there.

@@ -28,11 +28,6 @@ def make_env(num_games: int = 4, game: str = "vadus(size=2)", **arguments: Any) 
     return SB3VecEnv(VectorEnv(num_games, game, **arguments))
 
 
-def make_model(env: SB3VecEnv) -> MaskablePPO:
-    policy = {"architecture": Architecture.of_game(env.games.game, channels=4, blocks=1)}
-    return MaskablePPO(BoardPolicy, env, n_steps=24, batch_size=32, seed=1, device="cpu", policy_kwargs=policy)
-
-
 def test_spaces_masks_and_attributes_are_those_of_the_games() -> None:
     env = make_env()
     assert env.num_envs == 4
@@ -95,7 +90,8 @@ def test_ended_games_have_return_length_and_last_observation_and_a_reset_can_kee
 def test_the_policy_agrees_with_sb3_contribs_distributions() -> None:
     """Log probabilities and entropies are those of MaskableCategorical."""
     env = make_env(6, "laido(size=3)")
-    model = make_model(env)
+    policy = {"architecture": Architecture.of_game(env.games.game, channels=4, blocks=1)}
+    model = MaskablePPO(BoardPolicy, env, n_steps=24, batch_size=32, seed=1, device="cpu", policy_kwargs=policy)
     with torch.no_grad():
         for parameter in model.policy.parameters():
             parameter.add_(0.2 * torch.randn_like(parameter))

@@ -1,7 +1,5 @@
 """Kernels are compiled ahead, in processes of their own, and are there afterwards."""
 
-from __future__ import annotations
-
 import pytest
 
 from stoneworks.envs.rules import load_game

@@ -12,8 +12,6 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 def example(name: str) -> ModuleType:
     """Import an example by its name."""
     spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

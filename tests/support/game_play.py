@@ -135,11 +135,9 @@ def random_batch(game: str | Game, number: int, num_actions: int, seed: int) -> 
     return batch
 
 
-def positions_of_random_games(
-    game: Game, num_games: int, num_times: int, num_actions: int, seed: int = 0
-) -> npt.NDArray[np.void]:
+def positions_of_random_games(game: Game, num_games: int, num_times: int, num_actions: int) -> npt.NDArray[np.void]:
     """Return ``num_times`` positions of each of some random games, ``num_actions`` actions apart."""
-    batch = Batch(game, num_games, auto_reset=True, seed=seed)
+    batch = Batch(game, num_games, auto_reset=True, seed=0)
     positions = []
     for _ in range(num_times):
         for _ in range(num_actions):

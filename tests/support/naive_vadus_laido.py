@@ -119,15 +119,11 @@ class NaiveStonesGame:
 
     def end_turn(self, turn: str) -> None:
         self.turns.append(turn)
-        assert self.to_act is not None
         self.to_act = 1 - self.to_act
         if self.turns[-2:] == ["pass", "pass"]:
             self.to_act = None
             color, self.reason = self.decide()
             self.result = "draw" if color is None else self.player_of_color[color]
-
-    def decide(self) -> tuple[str | None, str]:
-        raise NotImplementedError
 
 
 class NaiveVadus(NaiveStonesGame):

@@ -17,13 +17,7 @@ from naive_vadus_laido import NaiveLaido, NaiveVadus
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.trugo.plane import plane_hexes
 
-NAIVE_GAMES: dict[str, type[Any]] = {
-    "vadus": NaiveVadus,
-    "laido": NaiveLaido,
-    "taugo": NaiveTaugo,
-    "taigo": NaiveTaigo,
-    "trugo": NaiveTrugo,
-}
+NAIVE_GAMES = {"vadus": NaiveVadus, "laido": NaiveLaido, "taugo": NaiveTaugo, "taigo": NaiveTaigo, "trugo": NaiveTrugo}
 
 
 def naive_state(game: Game) -> Any:

@@ -28,7 +28,6 @@ class Server:
         options = ["--data", str(data), "--port", str(port), "--workers", "1", *arguments]
         environment = os.environ | {"PYTHONUNBUFFERED": "1"}
         self.process = subprocess.Popen([*COMMAND, "web", *options], env=environment, **PIPES)
-        assert self.process.stdout is not None
         line = self.process.stdout.readline()
         found = re.search(r"http://127\.0\.0\.1:([0-9]+)/", line)
         if found is None:
@@ -37,12 +36,8 @@ class Server:
         self.port = int(found[1])
         self.url = f"http://127.0.0.1:{self.port}"
         self.errors: list[str] = []
-        self._reader = threading.Thread(target=self._read_errors, daemon=True)
+        self._reader = threading.Thread(target=self.errors.extend, args=(self.process.stderr,), daemon=True)
         self._reader.start()
-
-    def _read_errors(self) -> None:
-        assert self.process.stderr is not None
-        self.errors.extend(self.process.stderr)
 
     def client(self) -> httpx.Client:
         return httpx.Client(base_url=self.url, timeout=TIMEOUT_SECONDS)

@@ -168,9 +168,9 @@ def test_a_named_position_is_what_its_ruling_says(position: dict[str, Any]) -> N
         check(Both(played(position["game"], position["either_color"])), exchanged)
 
 
-def test_every_ruling_has_a_position(facts_of_games: dict[str, dict[str, Any]]) -> None:
+def test_every_ruling_has_a_position() -> None:
     found = {ruling.split("(")[0] for position in POSITIONS for ruling in position["ruling"].split(", ")}
-    for letter, number in (facts["rulings"] for facts in facts_of_games.values()):
+    for letter, number in (facts["rulings"] for facts in read_test_data("games.yaml").values()):
         assert {f"{letter}{index + 1}" for index in range(number)} - {"R1"} <= found, "R1 has a test of its own"
 
 

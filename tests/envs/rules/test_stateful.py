@@ -52,7 +52,6 @@ class StateMachine(RuleBasedStateMachine):
                 state.apply_action(action)
             else:
                 step = state.try_step(action)
-                assert step is not None
                 np.testing.assert_array_equal(step[0], state.observation_tensor())
                 np.testing.assert_array_equal(step[1], state.legal_actions_mask())
             self.actions[id(state)].append(action)

@@ -31,9 +31,7 @@ def searched(
 
 
 def known(tree: SearchTree | MCTSBot) -> RootStatistics:
-    statistics = tree.statistics() if isinstance(tree, SearchTree) else tree.root_statistics
-    assert statistics is not None
-    return statistics
+    return tree.statistics() if isinstance(tree, SearchTree) else tree.root_statistics
 
 
 @pytest.mark.parametrize("game", small_games())

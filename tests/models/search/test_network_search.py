@@ -27,6 +27,7 @@ from stoneworks.models.search.tree import EDGE, ENDED, GAME, NO_NODE, NODE, PROV
 from stoneworks.models.search.turn_wins import MAX_TURN_ACTIONS
 
 Answers = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
+Evaluate = Callable[[npt.NDArray[np.float32]], Answers]
 
 
 class TableNetwork:
@@ -47,22 +48,17 @@ class TableNetwork:
 
 
 def search(
-    states: State | list[State],
-    evaluate: Callable[[npt.NDArray[np.float32]], Answers],
-    policy: SearchPolicy,
-    simulations: int,
-    seed: int = 0,
-    **settings: Any,
+    states: State | list[State], evaluate: Evaluate, policy: SearchPolicy, simulations: int, **settings: Any
 ) -> SearchResult:
     states = [states] if isinstance(states, State) else states
     game = states[0].get_game()
     room = {"max_games": len(states), "max_simulations": simulations}
     searching = NetworkSearch(game, evaluate, SearchSettings(policy, **{"solve": False, **settings}), **room)
     roots = np.array([state.record for state in states], game.state_dtype)
-    return searching.run(roots, simulations, np.random.default_rng(seed))
+    return searching.run(roots, simulations, np.random.default_rng(0))
 
 
-def no_network(game: Game) -> Callable[[npt.NDArray[np.float32]], Answers]:
+def no_network(game: Game) -> Evaluate:
     """The same prior for all actions, and values of 0."""
     return lambda planes: (np.zeros((len(planes), game.num_actions), np.float32), np.zeros(len(planes), np.float32))
 
@@ -99,7 +95,7 @@ class Node:
 class SlowSearch:
     """One game, one position at a time, trees of Python objects; every formula over all legal actions, as the papers write it."""
 
-    def __init__(self, root: State, evaluate: Callable[[npt.NDArray[np.float32]], Answers]) -> None:
+    def __init__(self, root: State, evaluate: Evaluate) -> None:
         self.evaluate = evaluate
         self.root = self.node_of(root)
 
@@ -129,9 +125,6 @@ class SlowSearch:
         node.visits[action] = node.visits.get(action, 0) + 1
         node.totals[action] = node.totals.get(action, 0.0) + values[node.state.current_player()]
         return values
-
-    def choose(self, node: Node) -> int:
-        raise NotImplementedError
 
 
 class SlowGumbel(SlowSearch):

@@ -26,7 +26,6 @@ def test_stored_games_are_played_again(stored: dict[str, Any], by_torch: bool) -
     game = load_game(stored["game"])
     name, simulations = stored["bot"].split("@")
     folder = shipped.find(name)
-    assert folder is not None
     checkpoint = load_checkpoint(folder, game)
     network = checkpoint.network
     cpu = torch.device("cpu")

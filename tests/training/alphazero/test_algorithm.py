@@ -138,7 +138,6 @@ def test_self_play_ends_with_its_parent_even_if_its_games_are_not_read(tmp_path:
     file.write_text(dump_config(alphazero()), encoding="utf-8")
     command = [sys.executable, "-c", PARENT, str(file)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
-        assert parent.stdout is not None
         children = [int(number) for number in parent.stdout.readline().split()]
         assert len(children) == 1
         assert all(map(is_alive, children))

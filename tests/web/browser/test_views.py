@@ -222,7 +222,6 @@ def test_watched_folders_are_shown_as_they_grow(open_page: OpenPage, start_serve
     losses = page.locator("figure", has_text="Losses")
     expect(losses.locator(".legend")).to_have_text("policy: 0.6value: 0.2")
     box = losses.locator("svg").bounding_box()
-    assert box is not None
     page.mouse.move(box["x"] + 0.12 * box["width"], box["y"] + 0.5 * box["height"])
     expect(losses.locator(".legend")).to_have_text("policy: 3value: 1at 1000")
     with (watched / "run" / "metrics.jsonl").open("a", encoding="utf-8") as file:
