@@ -100,11 +100,8 @@ class Formatter:
         self.format = format_
         self._dtype, self.mask_dtype = np.dtype(format_.dtype), np.dtype(format_.mask_dtype)
         planes, height, width = game.observation_shape
-        self.shape: tuple[int, ...] = {
-            "CHW": (planes, height, width),
-            "HWC": (height, width, planes),
-            "flat": (planes * height * width,),
-        }[format_.layout]
+        shapes = {"CHW": (planes, height, width), "HWC": (height, width, planes), "flat": (planes * height * width,)}
+        self.shape: tuple[int, ...] = shapes[format_.layout]
         self._num_actions = game.num_actions
         self.unchanged = (format_.layout, format_.dtype, format_.mask_dtype) == ("CHW", "float32", "int8")
 

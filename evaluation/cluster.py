@@ -78,7 +78,7 @@ def play_chunks_on_cluster(
 def _games_of(reference: Any, settings: ArenaSettings, chunk: Chunk) -> tuple[GameRecord, ...]:
     """Return the games of a finished task, or raise its error."""
     try:
-        games: tuple[GameRecord, ...] = ray.get(reference)
+        return ray.get(reference)
     except ray.exceptions.RayTaskError as error:
         if isinstance(error.cause, (ArenaPlayError, ClusterError)):
             raise error.cause from None
@@ -89,7 +89,6 @@ def _games_of(reference: Any, settings: ArenaSettings, chunk: Chunk) -> tuple[Ga
         raise ArenaPlayError(
             f"{first!r} against {second!r}: chunk {chunk.number} was lost {MAX_RETRIES + 1} times: {reason}"
         ) from None
-    return games
 
 
 def _play(work: _Work, chunk: Chunk) -> tuple[GameRecord, ...]:

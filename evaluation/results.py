@@ -208,16 +208,11 @@ def results_of(result: ArenaResult) -> ArenaSummary:
     Raises:
         RatingError: the players cannot be rated (yet).
     """
-    ratings, sprt = result.ratings, result.settings.sprt
+    ratings, sprt, ratio = result.ratings, result.settings.sprt, result.log_likelihood_ratio
     test = None
-    if sprt is not None and result.decision is not None and result.log_likelihood_ratio is not None:
-        bounds = (sprt.lower_bound, sprt.upper_bound)
-        test = SprtSummary(
-            test=str(sprt),
-            log_likelihood_ratio=result.log_likelihood_ratio,
-            bounds=bounds,
-            decision=result.decision.value,
-        )
+    if sprt is not None and result.decision is not None and ratio is not None:
+        bounds, decision = (sprt.lower_bound, sprt.upper_bound), result.decision.value
+        test = SprtSummary(test=str(sprt), log_likelihood_ratio=ratio, bounds=bounds, decision=decision)
     return ArenaSummary(
         game=result.settings.game,
         games=result.num_games,
@@ -236,22 +231,15 @@ def results_of(result: ArenaResult) -> ArenaSummary:
 def _summarize_player(result: ArenaResult, name: str, rank: int) -> PlayerSummary:
     ratings = result.ratings
     elo, error = ratings.rating(name)
-    over_next = None
+    lead = None
     if rank < len(ratings.order):
         below = ratings.order[rank]
         difference, its_error = ratings.difference(name, below)
         superiority = ratings.likelihood_of_superiority(name, below)
-        over_next = DifferenceSummary(elo=difference, error=its_error, likelihood_of_superiority=superiority)
+        lead = DifferenceSummary(elo=difference, error=its_error, likelihood_of_superiority=superiority)
     points, games, distinct = games_of(result.matches, name)
     return PlayerSummary(
-        rank=rank,
-        name=name,
-        elo=elo,
-        error=error,
-        points=points,
-        games=games,
-        distinct_games=distinct,
-        over_next=over_next,
+        rank=rank, name=name, elo=elo, error=error, points=points, games=games, distinct_games=distinct, over_next=lead
     )
 
 

@@ -94,25 +94,13 @@ class NetworkEntry(Entry):
         return self.load_class("hyperparameters", NetworkConfig)
 
 
-#: The registry of networks.
-NETWORKS = Registry(
-    "network",
-    NetworkEntry,
-    (
-        NetworkEntry(
-            "win_draw_loss_network",
-            "stoneworks.models.network:WinDrawLossNetwork",
-            "stoneworks.models.architecture:ResidualConfig",
-        ),
-        NetworkEntry(
-            "scalar_value_network",
-            "stoneworks.models.network:ScalarValueNetwork",
-            "stoneworks.models.architecture:ResidualConfig",
-            win_draw_loss=False,
-        ),
-    ),
-    ENTRY_POINT_GROUP,
+_RESIDUAL = "stoneworks.models.architecture:ResidualConfig"
+_BUILT_IN = (
+    NetworkEntry("win_draw_loss_network", "stoneworks.models.network:WinDrawLossNetwork", _RESIDUAL),
+    NetworkEntry("scalar_value_network", "stoneworks.models.network:ScalarValueNetwork", _RESIDUAL, False),
 )
+#: The registry of networks.
+NETWORKS = Registry("network", NetworkEntry, _BUILT_IN, ENTRY_POINT_GROUP)
 
 
 def register_network(

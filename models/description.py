@@ -120,5 +120,4 @@ def read_description(folder: str | os.PathLike[str]) -> CheckpointDescription:
         inside = sorted(child for child in path.iterdir() if (child / METADATA_FILE).is_file()) if path.is_dir() else []
         hint = f"; there is one in {inside[0]}" if inside else ""
         raise CheckpointError(f"{path} is not a checkpoint: {METADATA_FILE} is missing{hint}")
-    found: CheckpointDescription = CheckpointDescription.parse(read_json(file, CheckpointError), str(file))
-    return found
+    return CheckpointDescription.parse(read_json(file, CheckpointError), str(file))

@@ -239,10 +239,7 @@ class AnalysisRoutes:
             raise RequestError(f"first must be <= {len(line.actions)}, the number of actions, got {asked.first}")
         count = min(asked.count or _MAX_CURVE_POSITIONS, left)
         job = await run_in_threadpool(self._job, asked, line)
-        values: ValuesAnswer = await self._remembered(
-            request, job | {"kind": "values", "first": asked.first, "count": count}
-        )
-        return values
+        return await self._remembered(request, job | {"kind": "values", "first": asked.first, "count": count})
 
     async def _remembered(self, request: Request, job: dict[str, Any]) -> Any:
         """Return the result of a job, from the cache if an equal job has been run."""

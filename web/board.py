@@ -44,7 +44,14 @@ class Result(TypedDict):
     reason: str
 
 
-class BoardAction(TypedDict):
+class OtherAction(TypedDict):
+    """A legal action that is not on the board."""
+
+    action: str
+    label: str
+
+
+class BoardAction(OtherAction):
     """A legal action on the board, or several of one turn.
 
     Attributes:
@@ -54,18 +61,9 @@ class BoardAction(TypedDict):
         then: the actions that follow it.
     """
 
-    action: str
     path: list[str]
-    label: str
     parts: NotRequired[tuple[str, ...]]
     then: NotRequired[list[str]]
-
-
-class OtherAction(TypedDict):
-    """A legal action that is not on the board."""
-
-    action: str
-    label: str
 
 
 class Words(TypedDict):

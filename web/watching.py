@@ -336,8 +336,7 @@ class Watch:
         if kind != "run":
             return ""
         file = path / _METRICS_FILE
-        is_finished: bool = self._states.get(file, _stamp(file), lambda: _is_finished(file))
-        return "finished" if is_finished else "stopped"
+        return "finished" if self._states.get(file, _stamp(file), lambda: _is_finished(file)) else "stopped"
 
     def _path(self, source_id: str, *kinds: str) -> tuple[Path, str]:
         """Return the path and the kind of a source of one of the kinds."""
@@ -415,10 +414,9 @@ class Watch:
             raise RequestError("the games of this arena are links, which are not followed", 409)
         stamp = [(file.name, _stamp(file)) for file in sorted(games.glob("*.jsonl"))]
         try:
-            answer: ArenaAnswer = self._folders.get(path, stamp, lambda: _read_arena(path))
+            return self._folders.get(path, stamp, lambda: _read_arena(path))
         except (ArenaFolderError, RatingError) as error:
             raise RequestError(str(error).replace(str(path), path.name), 409) from None
-        return answer
 
     # -- Runs --------------------------------------------------------------------------------------------------------------
 
@@ -496,49 +494,37 @@ def _records_in(file: Path) -> list[GameRecord | str]:
 
 def _read_arena(folder: Path) -> ArenaAnswer:
     result = load_arena(folder)
-    answer: ArenaAnswer = {
+    sent = ("players", "anchor", "seat", "sprt", "games", "distinct_games", "pairings")
+    results = results_of(result).to_fields() if result.num_games else None
+    return {
         "game": result.settings.game,
         "games": result.num_games,
         "pairs": result.num_pairs,
         "pairs_in_all": len(result.settings.pairings) * result.settings.num_pairs,
         "finished": result.finished,
-        "results": None,
-        "cross_table": [],
+        "results": results and {name: value for name, value in results.items() if name in sent},
+        "cross_table": [{"names": one.names, "score": one.score, "games": one.num_games} for one in result.matches],
     }
-    if result.num_games:
-        sent = ("players", "anchor", "seat", "sprt", "games", "distinct_games", "pairings")
-        answer["results"] = {name: value for name, value in results_of(result).to_fields().items() if name in sent}
-        answer["cross_table"] = [
-            {"names": match.names, "score": match.score, "games": match.num_games} for match in result.matches
-        ]
-    return answer
 
 
 def _read_run(folder: Path) -> RunFiles:
     axis, rows = _metrics(folder / _METRICS_FILE)
     names = sorted({name for row in rows for name in row})
     step = max(1, len(rows) // _MAX_POINTS)
-    answer: RunFiles = {
-        "game": None,
-        "algorithm": None,
-        "match_results": (),
+    checkpoint = None
+    if _is_own_file(folder, *_CHECKPOINT_FILE.parts):
+        with contextlib.suppress(ValueError):
+            fields = read_json(folder / _CHECKPOINT_FILE, _UnreadableError, _MAX_FILE_BYTES)
+            checkpoint = _Checkpoint.parse(fields, "checkpoint")
+    return {
+        "game": None if checkpoint is None else checkpoint.game,
+        "algorithm": None if checkpoint is None else checkpoint.training.algorithm,
+        "match_results": checkpoint.training.match_results if checkpoint else (),
         "axis": axis,
         "names": names,
         "columns": {name: [row.get(name) for row in rows[::step]] for name in names},
         "num_rows": len(rows),
     }
-    if _is_own_file(folder, *_CHECKPOINT_FILE.parts):
-        with contextlib.suppress(ValueError):
-            fields = read_json(folder / _CHECKPOINT_FILE, _UnreadableError, _MAX_FILE_BYTES)
-            checkpoint = _Checkpoint.parse(fields, "checkpoint")
-            training = checkpoint.training
-            answer = {
-                **answer,
-                "game": checkpoint.game,
-                "algorithm": training.algorithm,
-                "match_results": training.match_results,
-            }
-    return answer
 
 
 def _metrics(file: Path) -> tuple[str | None, list[dict[str, float]]]:

@@ -293,7 +293,7 @@ class Game(OpenSpielGame, ABC):
     def initial_record(self) -> bytes:
         """The record of the initial position."""
         records = self.blank_records(1)
-        self.compiled(templates.reset_state)(self.board, records)
+        self.compiled(templates.reset_batch)(self.board, records, np.zeros(1, np.int64))
         return records.tobytes()
 
     def check_tags(self, records: npt.NDArray[np.void]) -> None:

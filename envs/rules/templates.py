@@ -135,11 +135,6 @@ def rules_kernels(module: Mapping[str, Any]) -> Kernels:
 # -- One state ---------------------------------------------------------------------------------------------------
 
 
-def reset_state(board: BoardArray, states: StateArray) -> None:
-    """Make the position of ``states[1]`` the initial one."""
-    reset(board[0], states[0])
-
-
 def fill_mask(board: BoardArray, states: StateArray, mask: Int8s) -> None:
     """Write ``mask[num_actions]`` of ``states[0]``: zeros after the end of the game."""
     if states[0].ending:

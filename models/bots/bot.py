@@ -121,8 +121,7 @@ class Bot(ABC):
         """
         make: Any = cls
         text = (spec.text,) if spec.entry.takes_text else ()
-        bot: Bot = make(*text, game, seed, **spec.arguments)
-        return bot
+        return make(*text, game, seed, **spec.arguments)
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from stoneworks.checks import check_seed
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.models.bots.bot import Bot
-from stoneworks.models.bots.spec import BotSpec, UnknownBotError
+from stoneworks.models.bots.spec import BotSpec
 from stoneworks.models.evaluations import has_evaluation, require_evaluation
 
 
@@ -49,11 +49,4 @@ def default_bot(game: Game) -> str:
 
 def playable_bots(names: Iterable[str], game: Game) -> tuple[str, ...]:
     """Return the names of those bots that can play ``game``; some need an evaluation."""
-    return tuple(name for name in names if has_evaluation(game) or not _needs_evaluation(name))
-
-
-def _needs_evaluation(name: str) -> bool:
-    try:
-        return BotSpec.parse(name).needs_evaluation
-    except UnknownBotError:
-        return False
+    return tuple(name for name in names if has_evaluation(game) or not BotSpec.parse(name).needs_evaluation)

@@ -29,7 +29,7 @@ from stoneworks.envs.rules.kernels import (
 )
 from stoneworks.envs.rules.kernels.bits import num_bits
 from stoneworks.envs.rules.stones import BLACK, EMPTY
-from stoneworks.envs.rules.taugo.game import NUM_ROW_WORDS, place_stone, scores
+from stoneworks.envs.rules.taugo.game import NUM_ROW_WORDS, place_stone, put_stone, scores
 from stoneworks.envs.rules.taugo.lines import CORNER, NONE, cut_from, next_stone, search_first_stones
 from stoneworks.envs.rules.taugo.strings import NO_STRING, join_strings
 from stoneworks.envs.rules.templates import NO_ACTION
@@ -323,17 +323,8 @@ def lead_of(board: Record, state: Record, player: int) -> float:
 
 
 @kernel
-def put_light(board: Record, state: Record, cell: int, color: int) -> None:
-    """Place a stone without a label, and without an entry in the counts of strings."""
-    state.stones[cell] = color
-    row, column = board.row[cell], board.column[cell]
-    state.rows[color - 1, row + 1] |= 1 << column
-    state.columns[color - 1, column + 1] |= 1 << row
-
-
-@kernel
 def take_light(board: Record, state: Record, cell: int, color: int) -> None:
-    """Remove a stone that ``put_light`` has placed."""
+    """Remove a stone that ``put_stone`` has placed."""
     state.stones[cell] = EMPTY
     row, column = board.row[cell], board.column[cell]
     state.rows[color - 1, row + 1] ^= 1 << column
@@ -418,7 +409,7 @@ def best_of_line(
     while action != NO_ACTION:
         if action < board.num_cells:
             add_to_string(board, state, action, player + 1, on_perimeter, met, line)
-            put_light(board, state, action, player + 1)
+            put_stone(board, state, action, player + 1)
             state.last_stone = action
             state.direction = direction
         else:
@@ -454,7 +445,7 @@ def best_of_stone(
     best = with_half_point(points, num_joined, num_other)
     if num_joined > num_own:  # it stands alone (T4 (b))
         return best
-    put_light(board, state, cell, player + 1)
+    put_stone(board, state, cell, player + 1)
     state.last_stone = cell
     for direction in range(4):
         action = next_stone(board, state, direction)
@@ -468,7 +459,7 @@ def best_of_stone(
         best = max(best, of_line)
         if has_cut:
             restore_stones(board, state, saved)
-            put_light(board, state, cell, player + 1)
+            put_stone(board, state, cell, player + 1)
         else:
             last = int64(state.last_stone)
             while last != cell:

@@ -18,12 +18,5 @@ def fill_features(board: Record, state: Record, player: int, planes: Float32Tabl
     standing = compare_groups(board, state.stones)
     if standing == 0:
         standing = compare_hills(board, state.stones)
-    fill_wall_features(
-        board,
-        state,
-        color,
-        1 if state.current_player == player else -1,
-        standing if color == 0 else -standing,
-        SCALE,
-        planes,
-    )
+    num_free = 1 if state.current_player == player else -1
+    fill_wall_features(board, state, color, num_free, standing if color == 0 else -standing, SCALE, planes)

@@ -169,14 +169,6 @@ def back_up(nodes: Int32Table, edges: Int32Table, path: Int32Table, depth: int, 
             amount = 0  # the player to move would choose the proven draw instead
 
 
-@kernel
-def amount_of_winner(winner: int) -> int:
-    """Return the result of a finished game for player 0 in units of 1 / ``UNIT``."""
-    if winner == NO_WINNER:
-        return 0
-    return UNIT if winner == 0 else -UNIT
-
-
 def search_tree(
     board: BoardArray,
     states: StateArray,
@@ -234,7 +226,7 @@ def search_tree(
             amount = round(UNIT * math.tanh(evaluate(board[0], state, 0) / scale))
         else:
             finish_at_random(board[0], state, mask, seeds, 0)
-            amount = amount_of_winner(state.winner)
+            amount = 0 if state.winner == NO_WINNER else UNIT if state.winner == 0 else -UNIT
         back_up(nodes, edges, path, depth, amount, proven)
     return num_simulations
 
@@ -389,8 +381,7 @@ class SearchTree:
         visits = int(self._nodes[0, NODE_VISITS]) if self._sizes[NODES_IN_USE] else 0
         num_simulations = min(num_simulations, MAX_VISITS - visits)
         arrays = self._states, self._nodes, self._edges, self._sizes, self._seeds
-        done: int = self._search(self._game.board, *arrays, num_simulations, np.array([exploration, self._scale]))
-        return done
+        return self._search(self._game.board, *arrays, num_simulations, np.array([exploration, self._scale]))
 
     @property
     def num_nodes(self) -> int:

@@ -23,14 +23,8 @@ def progress_bar() -> Iterator[Show]:
 
     The bar appears with the first call, so an error before it is a single line.
     """
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}", markup=False),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
+    before, after = (TextColumn(text, markup=False) for text in ("{task.description}", "{task.fields[note]}"))
+    columns = before, BarColumn(), MofNCompleteColumn(), after, TimeElapsedColumn(), TimeRemainingColumn()
     progress = Progress(*columns, console=console(stderr=True))
     task = progress.add_task("", total=None, note="")
 

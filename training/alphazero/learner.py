@@ -88,12 +88,8 @@ class Learner:
             group["lr"] = self.learning_rate(progress)
         with torch.autocast(self._device.type, self._dtype, enabled=self._dtype != torch.float32):
             logits, outcomes, auxiliary = self.network.logits_value_and_auxiliary(batch.observations.to(self._device))
-        policy_loss, entropy = policy_losses(
-            logits.float(),
-            batch.legal.to(self._device),
-            batch.actions.to(self._device),
-            batch.probabilities.to(self._device),
-        )
+        targets = (tensor.to(self._device) for tensor in (batch.legal, batch.actions, batch.probabilities))
+        policy_loss, entropy = policy_losses(logits.float(), *targets)
         value_loss = functional.cross_entropy(outcomes.float(), batch.outcomes.to(self._device))
         final_board = torch.zeros((), device=self._device)
         if FINAL_BOARD in auxiliary:

@@ -119,12 +119,7 @@ class BatchMaker:
     """Converts positions to tensors, with a random symmetry of the game per position as data augmentation."""
 
     def __init__(
-        self,
-        game: Game,
-        search_value_share: float = 0.0,
-        *,
-        features: bool = False,
-        final_boards: bool = False,
+        self, game: Game, search_value_share: float = 0.0, *, features: bool = False, final_boards: bool = False
     ) -> None:
         """Initialize the batch maker.
 

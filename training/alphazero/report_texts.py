@@ -33,22 +33,11 @@ _SPEEDS = {
 }
 _TIMES = {"time of all processes": {"network_share": "network", "search_share": "search", "learning_share": "learning"}}
 
-TEXTS = ReportTexts(
-    title="AlphaZero",
-    facts=_facts,
-    sections=(
-        Section("Losses", [Plot("losses.png", "Losses over positions", _LOSSES)]),
-        Section(
-            "Games of self-play",
-            [
-                Plot("lengths.png", "Lengths of games", _LENGTHS),
-                Plot("results.png", "Draws and scores of player 0", _RESULTS, shares=True),
-            ],
-        ),
-        Section(
-            "Speed",
-            [Plot("speed.png", "Speed", _SPEEDS), Plot("time.png", "Shares of time", _TIMES, shares=True)],
-            words=_speed,
-        ),
-    ),
+_RESULTS_PLOT = Plot("results.png", "Draws and scores of player 0", _RESULTS, shares=True)
+_SPEED_PLOTS = Plot("speed.png", "Speed", _SPEEDS), Plot("time.png", "Shares of time", _TIMES, shares=True)
+_SECTIONS = (
+    Section("Losses", [Plot("losses.png", "Losses over positions", _LOSSES)]),
+    Section("Games of self-play", [Plot("lengths.png", "Lengths of games", _LENGTHS), _RESULTS_PLOT]),
+    Section("Speed", _SPEED_PLOTS, words=_speed),
 )
+TEXTS = ReportTexts(title="AlphaZero", facts=_facts, sections=_SECTIONS)

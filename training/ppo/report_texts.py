@@ -25,18 +25,10 @@ _LOSSES = {
 }
 _SPEEDS = {"frames per second": {"frames_per_second": "frames"}}
 
-TEXTS = ReportTexts(
-    title="PPO",
-    facts=_facts,
-    sections=(
-        Section(
-            "Training games",
-            [
-                Plot("training-scores.png", "Scores in training games", _SCORES, shares=True),
-                Plot("lengths.png", "Lengths of games", _LENGTHS),
-            ],
-        ),
-        Section("Losses", [Plot("losses.png", "Losses over frames", _LOSSES)]),
-        Section("Speed", [Plot("speed.png", "Speed", _SPEEDS)], words=_speed),
-    ),
+_SCORES_PLOT = Plot("training-scores.png", "Scores in training games", _SCORES, shares=True)
+_SECTIONS = (
+    Section("Training games", [_SCORES_PLOT, Plot("lengths.png", "Lengths of games", _LENGTHS)]),
+    Section("Losses", [Plot("losses.png", "Losses over frames", _LOSSES)]),
+    Section("Speed", [Plot("speed.png", "Speed", _SPEEDS)], words=_speed),
 )
+TEXTS = ReportTexts(title="PPO", facts=_facts, sections=_SECTIONS)

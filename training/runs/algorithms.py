@@ -348,26 +348,14 @@ class AlgorithmEntry(Entry):
         return self.load("texts") if self.texts else ReportTexts(self.name)
 
 
+def _built_in(name: str, prefix: str) -> AlgorithmEntry:
+    at = f"stoneworks.training.{name}"
+    return AlgorithmEntry(name, f"{at}.config:{prefix}Config", f"{at}.algorithm:{prefix}", f"{at}.report_texts:TEXTS")
+
+
+_BUILT_IN = _built_in("alphazero", "AlphaZero"), _built_in("ppo", "PPO")
 #: The registry of algorithms.
-ALGORITHMS = Registry(
-    "algorithm",
-    AlgorithmEntry,
-    (
-        AlgorithmEntry(
-            "alphazero",
-            "stoneworks.training.alphazero.config:AlphaZeroConfig",
-            "stoneworks.training.alphazero.algorithm:AlphaZero",
-            "stoneworks.training.alphazero.report_texts:TEXTS",
-        ),
-        AlgorithmEntry(
-            "ppo",
-            "stoneworks.training.ppo.config:PPOConfig",
-            "stoneworks.training.ppo.algorithm:PPO",
-            "stoneworks.training.ppo.report_texts:TEXTS",
-        ),
-    ),
-    ENTRY_POINT_GROUP,
-)
+ALGORITHMS = Registry("algorithm", AlgorithmEntry, _BUILT_IN, ENTRY_POINT_GROUP)
 
 
 def register_algorithm(

@@ -130,11 +130,8 @@ def _match_games(run: FinishedRun) -> list[tuple[GameRecord, int]]:
     """
     games = []
     for row, file in zip(run.latest_matches(), run.match_files(), strict=False):
-        records = [
-            record
-            for record in read_records(file)
-            if row["player"] in record.players and record.game == str(run.checkpoint.game)
-        ]
+        game_string = str(run.checkpoint.game)
+        records = [one for one in read_records(file) if row["player"] in one.players and one.game == game_string]
         if records:
             won = [one for one in records if one.winner is not None and one.players[one.winner] == row["player"]]
             game = (won or records)[0]
