@@ -97,7 +97,9 @@ class NetworkEntry(Entry):
 _RESIDUAL = "stoneworks.models.architecture:ResidualConfig"
 _BUILT_IN = (
     NetworkEntry("win_draw_loss_network", "stoneworks.models.network:WinDrawLossNetwork", _RESIDUAL),
-    NetworkEntry("scalar_value_network", "stoneworks.models.network:ScalarValueNetwork", _RESIDUAL, False),
+    NetworkEntry(
+        "scalar_value_network", "stoneworks.models.network:ScalarValueNetwork", _RESIDUAL, win_draw_loss=False
+    ),
 )
 #: The registry of networks.
 NETWORKS = Registry("network", NetworkEntry, _BUILT_IN, ENTRY_POINT_GROUP)

@@ -26,7 +26,7 @@ def check_integer(name: str, value: Any, minimum: int, maximum: int | None = Non
     """
     is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not is_integer or value < minimum or (maximum is not None and value > maximum):
-        raise ValueError(f"{name} must be an integer {in_range(minimum, maximum)}, got {value!r}")
+        raise ValueError(f"{name} must be an integer {range_in_words(minimum, maximum)}, got {value!r}")
     return int(value)
 
 
@@ -48,14 +48,14 @@ def check_number(
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     most = sys.float_info.max if maximum is None else maximum
     if not (is_number and minimum <= value <= most) or (above_minimum and value == minimum):
-        allowed = in_range(minimum, maximum)
+        allowed = range_in_words(minimum, maximum)
         if above_minimum:
             allowed = f"> {minimum}" + ("" if maximum is None else f" and <= {maximum}")
         raise ValueError(f"{name} must be a number {allowed}, got {value!r}")
     return float(value)
 
 
-def in_range(minimum: float, maximum: float | None) -> str:
+def range_in_words(minimum: float, maximum: float | None) -> str:
     """Return the range of allowed numbers in words."""
     return f">= {minimum}" if maximum is None else f"from {minimum} to {maximum}"
 

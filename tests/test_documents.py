@@ -74,7 +74,7 @@ class FileError(ValueError):
         (b"{" + b'"a":{' * 100_000, "nested too deeply|not valid JSON"),
         (b'{"a":' + b"[" * 200_000 + b"]" * 200_000 + b"}", "nested"),
         (b'{"a":' + b"[" * 50 + b"]" * 50 + b"}", "nested more than 40 levels"),
-        (b'{"a": ' + b"9" * 5000 + b"}", "an integer must have at most [0-9]+ digits, got 5000"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "an integer must have at most 100 digits, got 5000"),
         (b'{"a": NaN}', "NaN is not a JSON number"),
         (b'{"a": -Infinity}', "Infinity is not a JSON number"),
         (b'{"a": 1e999}', "out of the range"),

@@ -18,13 +18,29 @@ from stoneworks.envs.rules import Game, RegistrationError
 from stoneworks.evaluation.player_rating import opponent_levels, shipped_ratings
 from stoneworks.models import shipped
 from stoneworks.models.bots.registry import BOTS
-from stoneworks.models.bots.spec import BotSpec, UnknownBotError, UntrustedNameError, check_name_in_file
+from stoneworks.models.bots.spec import (
+    BotSpec,
+    UnknownBotError,
+    UntrustedNameError,
+    check_name_in_file,
+    registered_kind,
+)
 from stoneworks.models.description import METADATA_FILE, CheckpointError, read_description
 from stoneworks.models.evaluations import has_evaluation
 from stoneworks.web.requests import RequestError
 
 #: Built-in bots listed on the page. Any other name that is allowed can be typed.
-_OFFERED = ("random", "greedy", *(f"mcts:{n}" for n in (10, 100, 1000, "2s")), *(f"alphabeta:{n}" for n in (1, 2, 3)))
+_OFFERED = (
+    "random",
+    "greedy",
+    "mcts:10",
+    "mcts:100",
+    "mcts:1000",
+    "mcts:2s",
+    "alphabeta:1",
+    "alphabeta:2",
+    "alphabeta:3",
+)
 #: Budget of a checkpoint's search in the list.
 _SEARCH = "@64"
 #: Bots that give hints within two seconds, besides the searches of the shipped agents.
@@ -123,7 +139,7 @@ class Agents:
         try:
             return BotSpec.parse(name)
         except (UnknownBotError, RegistrationError) as error:
-            raise (RequestError(str(error)) if name.partition(":")[0] in BOTS else _unknown(name)) from None
+            raise (_unknown(name) if registered_kind(name) is None else RequestError(str(error))) from None
 
     def describe(self, name: str, game: Game) -> BotAnswer:
         """Describe a bot. Raises as :meth:`check` does."""

@@ -67,7 +67,7 @@ class BoardAction(OtherAction):
 
 
 class Words(TypedDict):
-    """What the game says of a position: what the turn needs, what is left, and why the game ended."""
+    """Texts on a position: what the turn needs, what is left, and why the game ended."""
 
     turn: str
     supplies: str

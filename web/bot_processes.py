@@ -399,20 +399,22 @@ def think(
         return {"values": [value for value, _ in values], "proven": [is_proven for _, is_proven in values]}
     for text in job["actions"]:
         state.apply_action(game.string_to_action(text))
-    if job["kind"] == "turn":
-        return {"actions": _turn(bot, state)}
-    begin = time.perf_counter()
-    if job["kind"] == "analyze":
-        return _describe(bot.analyze(state), state, begin)
-    assert connection is not None
-    pipe = connection
+    if job["kind"] == "stream":
+        assert connection is not None
+        _stream(bot, state, connection)
+        return None
+    return {"actions": _turn(bot, state)} if job["kind"] == "turn" else _analyze(bot, state)
 
-    def stop(found: Analysis) -> bool:  # a message says that no more is needed
-        pipe.send(_describe(found, state, begin))
-        return pipe.poll()
+
+def _stream(bot: Bot, state: State, connection: Connection) -> None:
+    """Send growing analyses until a message says that they are no longer needed."""
+    begin = time.perf_counter()
+
+    def stop(found: Analysis) -> bool:
+        connection.send(_describe(found, state, time.perf_counter() - begin))
+        return connection.poll()
 
     bot.analyze_until(state, stop)
-    return None
 
 
 def _bot(name: str, game: Game) -> Bot:
@@ -438,8 +440,14 @@ def _turn(bot: Bot, state: State) -> list[str]:
     return played
 
 
-def _describe(found: Analysis, state: State, begin: float) -> AnalysisAnswer:
-    seconds, game, end = time.perf_counter() - begin, state.get_game(), state.clone()
+def _analyze(bot: Bot, state: State) -> AnalysisAnswer:
+    begin = time.perf_counter()
+    found = bot.analyze(state)
+    return _describe(found, state, time.perf_counter() - begin)
+
+
+def _describe(found: Analysis, state: State, seconds: float) -> AnalysisAnswer:
+    game, end = state.get_game(), state.clone()
     for action in found.line:
         end.apply_action(action)
     columns = {name: getattr(found, attribute) for name, attribute, _ in _COLUMNS}

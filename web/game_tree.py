@@ -335,7 +335,7 @@ Tree = Annotated[Tuple[TreeNode], Field(max_length=MAX_NODES)]
 
 
 class _Metadata(Body):
-    """What the metadata of a record says of the page; other keys are ignored."""
+    """Fields of the page in the metadata of a record; other keys are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 

@@ -162,7 +162,7 @@ class Game(OpenSpielGame, ABC):
         """Return the color of ``player`` in ``state``."""
         return player
 
-    # -- Texts on positions, which the page, the terminal, pictures and replays show ------------------------
+    # -- Texts on positions, which the page, the terminal, pictures and replays show -------------------------------
 
     def describe_turn(self, state: State) -> str:
         """Return what the player to move does next, such as ``"second of two stones"``, or an empty text."""

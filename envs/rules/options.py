@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stoneworks.checks import check_integer, in_range
+from stoneworks.checks import check_integer, range_in_words
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class IntegerOption(Option):
     @property
     def allowed(self) -> str:
         """See :class:`Option`."""
-        return f"an integer {in_range(self.minimum, self.maximum)}"
+        return f"an integer {range_in_words(self.minimum, self.maximum)}"
 
     def plain(self, value: object) -> int:
         """See :class:`Option`."""

@@ -575,7 +575,7 @@ class Taigo(Game):
         picture = hex_board_text(replace(self.grid, on_board=self.grid.on_board & near.ravel()), symbols)
         return f"{picture}\n{status_text(state, symbols='DL')}"
 
-    # -- Texts on positions --------------------------------------------------------------------------------
+    # -- Texts on positions ------------------------------------------------------------------------------------------
 
     def describe_turn(self, state: State) -> str:
         """See :meth:`Game.describe_turn`."""

@@ -48,5 +48,9 @@ def default_bot(game: Game) -> str:
 
 
 def playable_bots(names: Iterable[str], game: Game) -> tuple[str, ...]:
-    """Return the names of those bots that can play ``game``; some need an evaluation."""
+    """Return the names of those bots that can play ``game``; some need an evaluation.
+
+    Raises:
+        UnknownBotError: a name is not that of a bot.
+    """
     return tuple(name for name in names if has_evaluation(game) or not BotSpec.parse(name).needs_evaluation)

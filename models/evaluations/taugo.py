@@ -323,7 +323,7 @@ def lead_of(board: Record, state: Record, player: int) -> float:
 
 
 @kernel
-def take_light(board: Record, state: Record, cell: int, color: int) -> None:
+def take_stone(board: Record, state: Record, cell: int, color: int) -> None:
     """Remove a stone that ``put_stone`` has placed."""
     state.stones[cell] = EMPTY
     row, column = board.row[cell], board.column[cell]
@@ -463,11 +463,11 @@ def best_of_stone(
         else:
             last = int64(state.last_stone)
             while last != cell:
-                take_light(board, state, last, player + 1)
+                take_stone(board, state, last, player + 1)
                 last = int64(board.neighbors[last, direction ^ 2])
         state.last_stone = cell
         state.direction = NONE
-    take_light(board, state, cell, player + 1)
+    take_stone(board, state, cell, player + 1)
     return best
 
 

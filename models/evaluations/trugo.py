@@ -1,7 +1,7 @@
 """Evaluation of Trugo: material and the captures that the next turn may make.
 
 A group is in danger if the opponent can fill its last open corner; in the waning phase, so are the pieces on a tile that may
-be removed. A turn captures only one of these, so the greatest danger to the player not to move counts nearly in full and
+be removed. A turn captures only one of these, so the largest danger to the player not to move counts nearly in full and
 all others count little. In the waning phase, an advantage is worth more the fewer tiles are left, which makes the leading
 player prefer to end the game.
 """

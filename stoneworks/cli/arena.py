@@ -206,9 +206,15 @@ def _settings(
 ) -> ArenaSettings:
     from stoneworks.evaluation import ArenaSettings, Sprt
 
-    given = {name: getattr(options, name) for name in ("chunk_pairs", "opening_actions", "seed")}
-    test = None if sprt is None else Sprt.from_text(sprt)
-    return ArenaSettings(game=game, pairings=pairings, num_pairs=pairs, sprt=test, **given)
+    return ArenaSettings(
+        game=game,
+        pairings=pairings,
+        num_pairs=pairs,
+        chunk_pairs=options.chunk_pairs,
+        opening_actions=options.opening_actions,
+        seed=options.seed,
+        sprt=None if sprt is None else Sprt.from_text(sprt),
+    )
 
 
 def _play(settings: ArenaSettings, options: _PlayOptions, play: Callable[..., ArenaResult]) -> ArenaResult:

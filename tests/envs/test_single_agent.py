@@ -165,3 +165,5 @@ def test_opponents_are_exchanged_between_games_and_may_be_names_bots_or_function
     for unknown in ("grandmaster", 42):
         with pytest.raises(ValueError, match=str(unknown)):
             env.set_opponent(unknown)
+    with pytest.raises(ValueError, match="grandmaster"):
+        SingleAgentEnv("vadus", opponent="grandmaster")

@@ -58,7 +58,7 @@ _SELF_PLAY, _LEARNING, _MATCHES = range(1, 4)
 
 
 class State(Document):
-    """What a checkpoint says of a run, besides what all algorithms write.
+    """State of a run in a checkpoint, besides the fields that all algorithms write.
 
     Attributes:
         games: number of games played.

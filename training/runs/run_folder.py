@@ -1,4 +1,4 @@
-"""The folder of a run: its files, its metrics, and what its checkpoint says of the training.
+"""The folder of a run: its files, its metrics, and the training section of its checkpoint.
 
 The folder contains ``checkpoint/``, the latest checkpoint; ``config.yaml``, the configuration; ``metrics.jsonl`` and
 ``tensorboard/``, the metrics; ``matches/``, the game records of the matches; and what the algorithm adds.
@@ -66,7 +66,7 @@ class MatchRow(Document):
 
 
 class EarlierRuns(Document):
-    """What a checkpoint says of the other runs that led to its weights.
+    """Other runs that led to the weights of a checkpoint.
 
     Attributes:
         earlier_runs: the runs that led to the initial weights, oldest first.

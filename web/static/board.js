@@ -210,15 +210,15 @@ export class Board {
   move(from, [dx, dy]) {
     const [x, y] = this.position.places[from];
     let best = null;
-    let least = Infinity;
+    let minimum = Infinity;
     for (const name of this.hits.keys()) {
       const [toX, toY] = this.position.places[name];
       const along = (toX - x) * dx + (toY - y) * dy;
       const across = Math.abs((toX - x) * dy) + Math.abs((toY - y) * dx);
       const cost = along + 2.5 * across;
-      if (along > 1 && across <= 2 * along && cost < least) {
+      if (along > 1 && across <= 2 * along && cost < minimum) {
         best = name;
-        least = cost;
+        minimum = cost;
       }
     }
     if (best === null) return;

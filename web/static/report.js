@@ -2,7 +2,7 @@
 
 import { button, h, percent, swatch, table, tableRow, numberCell, turnText } from "./dom.js";
 
-/** Losses of the chance to win from which a turn is a turning point, the greatest first, as lichess has them. */
+/** Losses of the chance to win from which a turn is a turning point, the largest first, as lichess has them. */
 const JUDGMENTS = [[0.3, "??", "blunder"], [0.2, "?", "mistake"], [0.1, "?!", "inaccuracy"]];
 
 /**

@@ -91,7 +91,7 @@ class HexhexStonesGame(Game):
         symbols = [".XO "[stone] for stone in state.record["stones"][: self.grid.num_cells]]
         return f"{hex_board_text(self.grid, symbols)}\n{status_text(state)}"
 
-    # -- Texts on positions --------------------------------------------------------------------------------
+    # -- Texts on positions ------------------------------------------------------------------------------------------
 
     def describe_turn(self, state: State) -> str:
         """See :meth:`Game.describe_turn`."""

@@ -167,7 +167,7 @@ class Laido(HexhexStonesGame):
         """
         return 2 * self.num_points + 2
 
-    # -- Texts on positions --------------------------------------------------------------------------------
+    # -- Texts on positions ------------------------------------------------------------------------------------------
 
     def _actions_of_turn(self, state: State) -> str:
         pass_is_legal, swap_is_legal = state.legal_actions_mask()[-2:]

@@ -12,7 +12,7 @@ import { importButton } from "../import.js";
 const ROWS = 8;
 /** Columns that a heat map can show; an agent without the chosen one shows its policy. */
 const HEATS = ["visits", "policy", "prior"];
-/** Number of places on the board that are marked with percentages, and the least share that is. */
+/** Number of places on the board that are marked with percentages, and the minimum share that is. */
 const [MARKS, MARKED_SHARE] = [12, 0.01];
 /** How the numbers of a column are written, and what they are, by its kind. */
 const KINDS = {
@@ -49,7 +49,7 @@ export async function showAnalysis(view, { id, query, signal, go }) {
   signal.addEventListener("abort", () => page.stop());
 }
 
-/** Returns the column that a heat map of an analysis shows, and the share of each action, the greatest first. */
+/** Returns the column that a heat map of an analysis shows, and the share of each action, the largest first. */
 function heatOf(found, wanted) {
   const column = found.columns.find(({ name }) => name === wanted) ?? found.columns[0];
   const numbers = found.actions.map((row) => row[column.name]);
