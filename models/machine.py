@@ -40,10 +40,13 @@ def num_processors() -> int:
 
 
 def processor_name() -> str:
-    """Return the processor's name as the system gives it."""
+    """Return the processor's name as the system gives it; on x86 also its family and model, as virtual machines shorten names."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
+    fields = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    if "model name" not in fields:
+        return platform.processor() or platform.machine()
+    family = f" (family {fields['cpu family']}, model {fields['model']})" if "cpu family" in fields else ""
+    return fields["model name"] + family
