@@ -112,7 +112,7 @@ def draw(rows: Rows, folder: Path, budget: float) -> dict[str, Path]:
 def draw_curves(rows: Rows, x: str, path: Path) -> None:
     """Draw rating over ``x``, a field of :class:`Point`: a panel per task, the interquartile mean with its interval."""
     pyplot = _pyplot()
-    columns = min(len(rows.tasks), 4)
+    columns = math.ceil(math.sqrt(len(rows.tasks)))
     lines = math.ceil(len(rows.tasks) / columns)
     figure, grid = pyplot.subplots(
         lines, columns, figsize=(4 * columns, 4 * lines), squeeze=False, layout="constrained"
@@ -122,10 +122,11 @@ def draw_curves(rows: Rows, x: str, path: Path) -> None:
         unused.remove()
     for task, panel in zip(rows.tasks, panels, strict=False):
         ladder = load_ladder(TASKS[task].game).ratings
-        for name in LINES:
+        for name, place, side in zip(LINES, (0.01, 0.99), ("left", "right"), strict=True):  # they can be close
             if name in ladder.names:
-                panel.axhline(ladder.rating(name)[0], color="gray", linewidth=0.8, linestyle=":")
-                panel.annotate(name, (0.01, ladder.rating(name)[0]), xycoords=("axes fraction", "data"), fontsize=7)
+                elo, _ = ladder.rating(name)
+                panel.axhline(elo, color="gray", linewidth=0.8, linestyle=":")
+                panel.annotate(name, (place, elo), xycoords=("axes fraction", "data"), ha=side, fontsize=7)
         algorithms = list(dict.fromkeys(name for name, _, _ in rows.names))
         for algorithm, _, part in rows.names:
             runs = rows.runs(algorithm, part, task)
