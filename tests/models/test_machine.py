@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import os
 import platform
+from pathlib import Path
 
 import pytest
 
 from fresh_runs import run_python
-from stoneworks.models.machine import keep_freed_memory
+from stoneworks.models.machine import keep_freed_memory, processor_name
 
 PROGRAM = """
 import resource
@@ -47,3 +48,11 @@ def test_an_allocator_that_is_configured_is_left_alone(name: str, monkeypatch: p
     keep_freed_memory.cache_clear()
     assert not keep_freed_memory()
     keep_freed_memory.cache_clear()
+
+
+def test_processors_of_one_name_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    fields = "cpu family\t: 25\nmodel\t\t: 1\nmodel name\t: AMD EPYC\n"
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: fields)
+    assert processor_name() == "AMD EPYC (family 25, model 1)"
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: "CPU part\t: 0xd40\n")
+    assert processor_name() == (platform.processor() or platform.machine())
