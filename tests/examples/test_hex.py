@@ -103,7 +103,7 @@ def test_random_games_agree_with_openspiel(size: int, num_games: int, swap: bool
     assert num_games / 4 < num_swaps < num_games if swap else num_swaps == 0
 
 
-def test_the_greatest_length_is_reached_and_a_swap_gives_player_1_the_first_stone() -> None:
+def test_the_maximum_length_is_reached_and_a_swap_gives_player_1_the_first_stone() -> None:
     for swap, longest in ((False, 4), (True, 5)):
         game = load_game("hex", size=2, swap=swap)
         assert game.max_game_length() == longest

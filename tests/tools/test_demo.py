@@ -23,8 +23,8 @@ def test_the_demonstration_leaves_what_it_promises(tmp_path: Path, monkeypatch: 
         *("learner.batch_size=16", "matches.num_pairs=2", "matches.positions=60", "matches.simulations=2"),
     ]
     outputs = []
-    for least, expected in ((1.01, 1), (0.0, 0)):  # more than any agent can score, and what each does
-        monkeypatch.setattr(demo, "MINIMUM_SCORES", {"random": least, "greedy": 0.0})
+    for minimum, expected in ((1.01, 1), (0.0, 0)):  # more than any agent can score, and what each does
+        monkeypatch.setattr(demo, "MINIMUM_SCORES", {"random": minimum, "greedy": 0.0})
         output = io.StringIO()
         assert demo.run(tmp_path, settings, Console(file=output, width=100)) == expected
         outputs.append(output.getvalue())

@@ -141,7 +141,7 @@ def cut_on_line(
 ) -> bool:
     """Return whether the words of a line allow a cut that ends on ``point``, an empty place of it (T6 (2), T6 (3)).
 
-    A line is a row or a column of the board; its words are row words, or the same of a column.
+    A line is a row or a column of the board; its words are row words or column words.
 
     Args:
         own: the mover's stones.

@@ -1,4 +1,4 @@
-"""What tests/testdata/games.yaml says of each game, besides the facts that tests of other files compare with.
+"""What tests/testdata/games.yaml states about each game, besides the facts that tests of other files compare with.
 
 - ``defaults`` of the options; ``strings``: game strings, and how ``str`` shows the game
 - ``refused``: an option, a value that it may not have, and what its error says is allowed

@@ -157,7 +157,7 @@ def test_rewards_are_zero_until_the_end_and_always_add_up_to_zero(game: Game) ->
 
 
 @pytest.mark.parametrize("exhaustible_game", [game for facts in FACTS.values() for game in facts["exhaustible"]])
-def test_the_greatest_length_is_reached_and_never_passed(exhaustible_game: str) -> None:
+def test_the_maximum_length_is_reached_and_never_passed(exhaustible_game: str) -> None:
     game = load_game(exhaustible_game)
     longest: dict[bytes, int] = {}
 

@@ -1,4 +1,4 @@
-"""Taigo: images of positions, greatest lengths and distances; its rulings are in tests/testdata/rulings.yaml."""
+"""Taigo: images of positions, maximum lengths and distances; its rulings are in tests/testdata/rulings.yaml."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_the_image_of_a_position_turns_its_tiles() -> None:
     assert [kind_and_joint(turned, cell) for cell in ("m13", "l13", "m12")] == [(DARK, 4), (LIGHT, 1), (LIGHT, 0)]
 
 
-def test_the_greatest_length_counts_tiles_cones_and_room() -> None:
+def test_the_maximum_length_counts_tiles_cones_and_room() -> None:
     assert load_game("taigo").max_game_length() == 39 + 10
     assert load_game("taigo", handicap=(2, 1), tiles=30).max_game_length() == 29 + 13
     assert load_game("taigo(radius=1)").max_game_length() == 2, "five hexes are left, all at the border"

@@ -107,7 +107,7 @@ def tables_of(players: list[int]) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("player", [0, 1])
-def test_the_open_edge_of_greatest_upper_confidence_bound_is_chosen(player: int) -> None:
+def test_the_open_edge_with_the_maximum_upper_confidence_bound_is_chosen(player: int) -> None:
     rng = np.random.default_rng(1)
     seeds = np.zeros(1, np.uint64)
     for _ in range(100):
