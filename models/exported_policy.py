@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -106,7 +106,7 @@ def save_policy(path: str | os.PathLike[str], layers: Iterable[nn.Module], game:
             legal action of highest score (Q-learning).
 
     Raises:
-        ExportedPolicyError: if a layer is not supported or the layers do not fit the game.
+        ExportedPolicyError: if a layer or an argument of one is not supported, or the layers do not fit the game.
     """
     chain = list(_chain(layers))
     description = PolicyDescription(
@@ -117,13 +117,15 @@ def save_policy(path: str | os.PathLike[str], layers: Iterable[nn.Module], game:
         selection=selection,
         layers=tuple(map(_description, chain)),
     )
-    _check_shapes(ExportedPolicy(nn.Sequential(*chain), game, selection), "the layers")
+    policy = ExportedPolicy(nn.Sequential(*chain), game, selection)
+    _check_shapes(policy, "the layers")
     tensors = {
         f"{index}.{name}": tensor.detach().to("cpu", torch.float32, copy=True).contiguous()
         for index, layer in enumerate(chain)
         for name in ("weight", "bias")  # some libraries replace parameters by tensors, which state_dict() leaves out
         if (tensor := getattr(layer, name, None)) is not None
     }
+    _check_stored(policy, description, tensors)
     content = save_tensors(tensors, {_METADATA_KEY: json.dumps(description.to_fields())})
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -155,13 +157,10 @@ def load_policy(path: str | os.PathLike[str], game: Game | None = None) -> Expor
                 raise ExportedPolicyError(
                     f"{path}: {key} of {trained_on} must be {value!r}, got {getattr(description, key)!r}"
                 )
-        with torch.device("meta"):  # allocates nothing, whatever sizes the file gives
-            layers = nn.Sequential(*map(_layer, description.layers))
         for name, tensor in tensors.items():
             if tensor.dtype != torch.float32 or not torch.isfinite(tensor).all():
                 raise ExportedPolicyError(f"{path}: {name} must be finite numbers of float32")
-        layers.load_state_dict(tensors, assign=True)
-        policy = ExportedPolicy(layers, trained_on, description.selection)
+        policy = ExportedPolicy(_stored_layers(description, tensors), trained_on, description.selection)
     except ExportedPolicyError:
         raise
     except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
@@ -215,6 +214,35 @@ def _layer(description: dict[str, Any]) -> nn.Module:
     if not isinstance(padding, str) and np.max(padding) >= np.max(arguments["kernel_size"]):
         raise ExportedPolicyError(f"the padding of a layer must be less than its kernel size, got {arguments!r}")
     return cls(**arguments)
+
+
+def _stored_layers(description: PolicyDescription, tensors: Mapping[str, Tensor]) -> nn.Sequential:
+    with torch.device("meta"):  # allocates nothing, whatever sizes the file gives
+        layers = nn.Sequential(*map(_layer, description.layers))
+    layers.load_state_dict(tensors, assign=True)
+    return layers
+
+
+def _check_stored(policy: ExportedPolicy, description: PolicyDescription, tensors: Mapping[str, Tensor]) -> None:
+    """Check that the policy that will be loaded gives the scores of ``policy``.
+
+    Raises:
+        ExportedPolicyError: its scores differ.
+    """
+    observations = torch.rand(2, *policy.game.observation_shape, generator=torch.Generator().manual_seed(0))
+    observations = observations.to(_device(policy))
+    try:
+        layers = _stored_layers(description, tensors).to(observations.device)
+        with torch.no_grad():
+            stored = ExportedPolicy(layers, policy.game, policy.selection)(observations)[0]
+            equal = torch.allclose(stored, policy(observations)[0], rtol=1e-5, atol=1e-6)
+    except RuntimeError:  # other shapes
+        equal = False
+    if not equal:
+        raise ExportedPolicyError(
+            "the layers must have the default values of all arguments that are not stored, such as alpha of ELU or groups of "
+            "Conv2d; as stored, they give other scores"
+        )
 
 
 def _check_shapes(policy: ExportedPolicy, name: str) -> None:

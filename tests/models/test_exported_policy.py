@@ -32,9 +32,10 @@ def mlp(num_inputs: int = 54, num_actions: int = 10) -> nn.Sequential:
     return nn.Sequential(hidden, nn.Linear(16, 16, bias=False), nn.ReLU(), nn.Identity(), nn.Linear(16, num_actions))
 
 
-def convolutional() -> nn.Sequential:
+def convolutional(alpha: float = 1.0, padding: int | str = 1, **settings: Any) -> nn.Sequential:
     torch.manual_seed(1)
-    return nn.Sequential(nn.Conv2d(6, 4, 3, padding=1), nn.ELU(), nn.Flatten(), nn.Linear(36, 10))
+    convolution = nn.Conv2d(6, 4, 3, padding=padding, **settings)
+    return nn.Sequential(convolution, nn.ELU(alpha), nn.Flatten(), nn.Linear(36, 10))
 
 
 @pytest.mark.parametrize("make", [mlp, convolutional])
@@ -79,6 +80,15 @@ def test_incompatible_networks_are_not_saved(tmp_path: Path) -> None:
         ([nn.LSTM(54, 10)], "sample", "got LSTM"),
         (mlp(num_inputs=55), "sample", "must take observations"),
         (mlp(num_actions=9), "sample", r"must be \[batch, 10\] for vadus\(size=2\), got \[2, 9\]"),
+        (convolutional(alpha=0.5), "sample", "as stored, they give other scores"),
+        (convolutional(padding_mode="circular"), "sample", "as stored, they give other scores"),
+        (convolutional(padding="same", dilation=2), "sample", "as stored, they give other scores"),
+        (convolutional(groups=2), "sample", "as stored, they give other scores"),
+        (
+            nn.Sequential(nn.Conv2d(6, 1, 1, padding=1), nn.Flatten(), nn.Linear(25, 10)),
+            "sample",
+            "padding of a layer must",
+        ),
     ):
         with pytest.raises(ExportedPolicyError, match=message):
             save_policy(tmp_path / "p", layers, GAME, selection=selection)
