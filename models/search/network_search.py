@@ -154,7 +154,7 @@ class NetworkSearch:
         num_leaves_guided: total number of leaves evaluated by the guide.
         network_seconds: total time spent in ``evaluate``, in seconds, summed over threads.
         search_seconds: total time spent in the rest of the search, in seconds.
-        num_simulations_done: total number of simulations over all games.
+        num_simulations_done: total number of simulations requested, over all games; a solved root ends its search earlier.
     """
 
     def __init__(

@@ -65,6 +65,7 @@ class State(Document):
         positions_by_game: number of positions in the replay buffers so far, by game string.
         iterations: number of iterations of self-play and learning.
         gradient_steps: number of gradient steps.
+        samples_due: samples of positions that are due, too few for a gradient step.
         random_state: state of the random numbers of training batches.
     """
 
@@ -74,6 +75,7 @@ class State(Document):
     positions_by_game: dict[str, Annotated[int, Field(ge=0)]]
     iterations: int = Field(ge=0)
     gradient_steps: int = Field(ge=0)
+    samples_due: float = Field(0.0, ge=0)
     random_state: dict[str, Any]
 
     @classmethod
@@ -103,6 +105,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         self.generator = np.random.default_rng(config.seed_sequence(_LEARNING))
         self.games = 0
         self.iterations = 0
+        self._samples_due = 0.0
         self.buffers = ReplayBuffers(folder / POSITIONS_FOLDER, config, {})
         self._source: GameSource | None = None
         self._cluster: ClusterStatus | None = None
@@ -125,6 +128,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             positions_by_game=self.buffers.num_added,
             iterations=self.iterations,
             gradient_steps=self.learner.num_steps,
+            samples_due=self._samples_due,
             random_state=dict(self.generator.bit_generator.state),
         )
         return state.model_dump(), self.learner.state()
@@ -135,7 +139,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         self.learner.acting_network.load_playing_state_dict(checkpoint.network.state_dict())
         self.learner.load_state(tensors)
         self.generator.bit_generator.state = state.random_state
-        self.games, self.iterations = state.games, state.iterations
+        self.games, self.iterations, self._samples_due = state.games, state.iterations, state.samples_due
         self.buffers = ReplayBuffers(self.folder / POSITIONS_FOLDER, self.config, state.positions_by_game)
 
     # -- Training ----------------------------------------------------------------------------------------------------------
@@ -150,7 +154,9 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         if stop.is_set():
             return None
         self.buffers.add(played)
-        self.done = sum(self.buffers.num_added.values())
+        done = sum(self.buffers.num_added.values())
+        self._samples_due += (done - self.done) * self.config.learner.samples_per_position
+        self.done = done
         self.games += len(played)
         self.iterations += 1
         played_by = time.perf_counter()
@@ -181,11 +187,11 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         return SelfPlayProcesses(self.network, self.config, seed, number, self.progress)
 
     def _learn(self) -> Losses | None:
-        """Take the gradient steps that are due for the positions so far; return the mean losses, or None without any step."""
+        """Take the gradient steps that are due; return the mean losses, or None without any step."""
         settings, steps = self.config.learner, []
-        due = int(self.done * settings.samples_per_position / settings.batch_size)
         with torch_threads(self.config.learner_threads or self.config.threads):
-            while self.learner.num_steps < due:
+            while self._samples_due >= settings.batch_size:
+                self._samples_due -= settings.batch_size
                 steps.append(self.learner.step(self.buffers.make_batch(self.generator, self.progress), self.progress))
         if not steps:
             return None

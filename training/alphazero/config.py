@@ -118,7 +118,7 @@ class LearnerConfig(Document):
         samples_per_position: average number of times that each position is used.
         buffer_bytes: maximum size of the replay buffer in bytes.
         window_share: share of all positions so far that is used for training, the newest ones, but at least
-        ``min_window``.
+            ``min_window``.
         min_window: minimum number of positions of the window.
         learning_rate: learning rate of AdamW, after the warm-up; a schedule.
         warm_up_steps: gradient steps over which the learning rate increases from 0.

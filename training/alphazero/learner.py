@@ -109,7 +109,10 @@ class Learner:
             for average, weights in zip(
                 self.acting_network.state_dict().values(), self.network.state_dict().values(), strict=True
             ):
-                average.lerp_(weights, 1 - decay)
+                if average.is_floating_point():
+                    average.lerp_(weights, 1 - decay)
+                else:  # e.g. the counts of batch normalization
+                    average.copy_(weights)
         divergence = policy_loss - entropy
         return Losses(policy_loss.item(), divergence.item(), value_loss.item(), final_board.item(), norm.item())
 

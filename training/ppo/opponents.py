@@ -120,7 +120,7 @@ class OpponentPool:
         return interval
 
     def _add(self, update: int, weights: Mapping[str, Tensor]) -> None:
-        network = make_network(self._learner.architecture)
+        network = make_network(self._learner.architecture).to(next(self._learner.parameters()).device)
         network.load_state_dict({key: tensor.detach().clone() for key, tensor in weights.items()})
         network.eval()
         for parameter in network.parameters():

@@ -35,8 +35,9 @@ from stoneworks.models.checkpoint import (
 from stoneworks.models.machine import keep_freed_memory
 from stoneworks.models.network import BoardNetwork, make_network
 from stoneworks.models.shipped import find
-from stoneworks.training.runs.algorithms import ALGORITHMS, Algorithm, Pairing, RunConfig
-from stoneworks.training.runs.config_files import check_unchanged, dump_config
+from stoneworks.reading import read_text
+from stoneworks.training.runs.algorithms import ALGORITHMS, Algorithm, ConfigError, Pairing, RunConfig
+from stoneworks.training.runs.config_files import check_unchanged, dump_config, parse_config, read_yaml
 from stoneworks.training.runs.hardware import describe_hardware, torch_threads
 from stoneworks.training.runs.run_folder import (
     CHECKPOINT_FOLDER,
@@ -326,7 +327,8 @@ class Run:
         done = self.algorithm.done
         played = {(row[self._unit], row["player"], row["opponent"]) for row in self.match_results}
         self.matches_due = True
-        for number, pairing in enumerate(self.algorithm.pairings()):
+        number = sum(row[self._unit] == done for row in self.match_results)
+        for pairing in self.algorithm.pairings():
             if (done, pairing.player, pairing.opponent) in played:
                 continue
             try:
@@ -338,6 +340,7 @@ class Run:
             folder = self.folder / MATCHES_FOLDER
             folder.mkdir(exist_ok=True)
             write_records(folder / f"{done:010d}-{number}.jsonl", result.records)
+            number += 1
             self._board.add_scalar(f"matches/{pairing.player}_{pairing.opponent}", result.score, done)
             self._report(replace(self._status, message=f"after {done:,} {self._unit}: {result}"))
         self.matches_due = False
@@ -367,9 +370,9 @@ class Run:
 def _check_folder(folder: Path, files: Sequence[str]) -> None:
     """Raise ``ValueError`` if a folder exists and contains something other than a run.
 
-    A run that was killed before its first checkpoint has left only the files that are written before.
+    The configuration of a run that was killed before its first checkpoint is told from that of a user by its format.
     """
-    if not folder.is_dir() or any((folder / name).exists() for name in (CHECKPOINT_FOLDER, CONFIG_FILE)):
+    if not folder.is_dir() or (folder / CHECKPOINT_FOLDER / METADATA_FILE).exists() or _is_dumped(folder / CONFIG_FILE):
         return
     own = {METRICS_FILE, MATCHES_FOLDER, TENSORBOARD_FOLDER, *files}
     for file in sorted(folder.iterdir()):
@@ -377,3 +380,12 @@ def _check_folder(folder: Path, files: Sequence[str]) -> None:
             raise ValueError(
                 f"folder must be a new or empty folder, or that of a run, got {str(folder)!r}, which holds {file.name!r}"
             )
+
+
+def _is_dumped(file: Path) -> bool:
+    """Return whether a configuration file exists that a run has written."""
+    try:
+        text = read_text(file, ConfigError)
+        return dump_config(parse_config(read_yaml(text, str(file)), str(file))) == text
+    except ConfigError:
+        return False

@@ -106,6 +106,17 @@ def test_two_runs_stopped_alike_continue_identically_and_other_seeds_play_other_
     assert positions_of(tmp_path / "seed 2")[first] != positions_of(tmp_path / "one")[first]
 
 
+def test_changed_numbers_of_samples_count_from_the_resumption_on(tmp_path: Path) -> None:
+    part, _ = stopped(alphazero(), tmp_path, 2)
+    before = saved(tmp_path)
+    assert (before["gradient_steps"], before["samples_due"]) == divmod(part.done, 16)
+    learner = {"batch_size": 8, "samples_per_position": 2.0}
+    last = train_run(alphazero(learner=learner), tmp_path, resume=True)
+    further = before["samples_due"] + 2 * (last.done - part.done)
+    after = saved(tmp_path)
+    assert (after["gradient_steps"] - before["gradient_steps"], after["samples_due"]) == divmod(further, 8)
+
+
 def test_a_run_with_a_self_play_process_learns_and_leaves_nothing_behind(tmp_path: Path) -> None:
     reports: list[TrainingStatus] = []
     assert train_run(alphazero(processes=1), tmp_path, report=reports.append).finished

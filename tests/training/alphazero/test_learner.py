@@ -112,6 +112,15 @@ def test_a_batch_can_be_overfitted_and_the_value_loss_is_the_cross_entropy_of_ou
     assert (best == batch.actions[:, 0]).float().mean() > 0.8
 
 
+def test_counts_of_a_network_are_copied_and_not_averaged() -> None:
+    network = some_network()
+    network.register_buffer("num_batches", torch.tensor(0))
+    learner = Learner(network, SETTINGS, CPU, torch.float32)
+    learner.network.num_batches += 7
+    learner.step(some_batch(), 0)
+    assert learner.acting_network.num_batches == 7
+
+
 def test_the_learning_rate_of_the_optimizer_rises_and_then_follows_its_schedule() -> None:
     learner = make_learner()
     for num_steps, share in ((0, 1 / 4), (1, 1 / 2), (3, 1)):

@@ -252,6 +252,15 @@ def test_a_run_that_cannot_begin_writes_nothing(tmp_path: Path) -> None:
             train_run(config(), tmp_path, resume=resume)
     assert sorted(file.name for file in tmp_path.iterdir()) == [".draft.tmp", "notes.txt", "own"]
     (tmp_path / "notes.txt").unlink()
+    # A configuration of its own has all keys, and no comments.
+    users = "# mine\n" + dump_config(config())
+    for text in (users, "model: resnet\n", "["):
+        (tmp_path / "config.yaml").write_text(text)
+        with pytest.raises(ValueError, match=r"folder must be .*config\.yaml"):
+            train_run(config(), tmp_path)
+        assert (tmp_path / "config.yaml").read_text() == text
+    (tmp_path / "config.yaml").write_text(dump_config(config(steps=3)))
+    (tmp_path / "report.md").touch()
     assert train_run(config(), tmp_path).finished
 
 
