@@ -17,7 +17,11 @@ _lazy, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 def __getattr__(name: str) -> Any:
     module = f"{__name__}.{name}"
-    return import_module(module) if EnvironmentModules.find_spec(module) else _lazy(name)
+    try:
+        found = EnvironmentModules.find_spec(module)
+    except ImportError as error:  # another version of a game, for hasattr
+        raise AttributeError(str(error)) from error
+    return import_module(module) if found else _lazy(name)
 
 
 def __dir__() -> list[str]:

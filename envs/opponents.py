@@ -14,7 +14,7 @@ from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError
 
 
 class Opponents:
-    """The opponent of each game. A replaced opponent is kept until the last of its games is over."""
+    """The opponent of each game. A replaced opponent is kept while it has games, at least until the next replacement."""
 
     def __init__(self, game: Game, num_games: int, self_player: PolicyPlayer) -> None:
         self._game = game
@@ -49,7 +49,12 @@ class Opponents:
         self._install({name: self._resolve(opponent, seed) for (name, opponent), seed in of_given})
 
     def _resolve(self, opponent: Opponent, seed: int | None = None) -> Any:
-        return resolve_opponent(opponent, self._game, seed, self_player=self._self_player)
+        player = resolve_opponent(opponent, self._game, seed, self_player=self._self_player)
+        if getattr(player, "one_game_at_a_time", False):
+            if isinstance(opponent, str):
+                player.close()
+            raise ValueError(f"opponents must be able to play many games at once, got {opponent!r}")
+        return player
 
     def _install(self, players: Mapping[str, Any]) -> None:
         new, in_use, new_index = list(players.items()), set(self.of_game.tolist()), []
@@ -91,9 +96,9 @@ class Opponents:
                 answer = np.array(answer, object)  # numpy would convert booleans among integers
             name = f"the actions of the opponent {opponent!r}"
             chosen = check_integers(name, answer, len(its_rows), IllegalActionError)
-            if (chosen == NO_ACTION).any():
-                raise IllegalActionError(f"{name} must be legal, got no action ({NO_ACTION})")
             actions[its_rows] = chosen
+            if (actions[its_rows] == NO_ACTION).any():  # also 2**64 - 1, which wraps around
+                raise IllegalActionError(f"{name} must be legal, got no action ({NO_ACTION})")
         return actions
 
     def indices(self, names: list[str]) -> npt.NDArray[np.int64]:

@@ -106,6 +106,13 @@ class SingleAgentEnv(RenderedGame, gymnasium.Env[Any, Any]):
         """
         self._self_player.policy = policy
 
+    def close(self) -> None:
+        """Close the window, if ``render_mode`` is ``"human"``, and an opponent given by name, such as a program."""
+        super().close()
+        if isinstance(self._given_opponent, str) and self._opponent is not self._self_player:
+            self._opponent.close()
+            self._opponent_is_stale = True
+
     def _resolve(self, opponent: Opponent, seed: int | None = None) -> Any:
         return resolve_opponent(opponent, self.game, seed, self_player=self._self_player)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from stoneworks.envs.rules import Game, State, game_names, load_game
+from stoneworks.envs.rules.games import game_entry
 from stoneworks.envs.rules.openspiel_names import game_type
 from stoneworks.integrations.missing_library import require
 
@@ -40,6 +41,7 @@ def register_games(names: Iterable[str] | None = None) -> tuple[str, ...]:
     registered = set(pyspiel.registered_names())
     result = []
     for name in game_names() if names is None else names:
+        game_entry(name)  # of a name alone, without options
         spiel_name = PREFIX + name
         result.append(spiel_name)
         if spiel_name not in registered:

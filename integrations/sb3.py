@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import torch
     from sb3_contrib import MaskablePPO
     from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
+    from stable_baselines3.common.type_aliases import GymEnv
     from stable_baselines3.common.vec_env import VecEnv
 else:
     MaskablePPO = require("sb3_contrib", "sb3-contrib").MaskablePPO
@@ -175,13 +176,23 @@ class SelfPlayMaskablePPO(MaskablePPO):
     """
 
     def _setup_model(self) -> None:
-        games = self.env.get_attr("unwrapped", 0)[0] if self.env is not None else None
-        if games is not None and not isinstance(games, SelfPlayVectorEnv):
-            raise ValueError(f"env must be an SB3VecEnv over a SelfPlayVectorEnv, got one over {games!r}")
-        if games is not None and not isinstance(games.single_observation_space, gymnasium.spaces.Box):
-            raise ValueError("the observation format must have with_mask=False: the mask is passed by action_masks()")
+        if self.env is not None:  # None in a model loaded for inference
+            self._check_env(self.env)
         self.rollout_buffer_class = SelfPlayRolloutBuffer
         super()._setup_model()
-        assert isinstance(self.rollout_buffer, SelfPlayRolloutBuffer)
-        if self.env is not None:  # None in a model loaded for inference
+        if self.env is not None:
             self.rollout_buffer.env = self.env
+
+    def set_env(self, env: GymEnv, force_reset: bool = True) -> None:
+        """Replace the environment. Raises ``ValueError`` if it is not of the allowed type."""
+        self._check_env(env)
+        super().set_env(env, force_reset)
+        self.rollout_buffer.env = self.env
+
+    @staticmethod
+    def _check_env(env: GymEnv) -> None:
+        games = env.get_attr("unwrapped", 0)[0] if isinstance(env, VecEnv) else env
+        if not isinstance(games, SelfPlayVectorEnv):
+            raise ValueError(f"env must be an SB3VecEnv over a SelfPlayVectorEnv, got {games!r}")
+        if not isinstance(games.single_observation_space, gymnasium.spaces.Box):
+            raise ValueError("the observation format must have with_mask=False: the mask is passed by action_masks()")

@@ -46,8 +46,8 @@ class MaskedActor(nn.Module):
 
     def forward(self, obs: Any, state: Any = None, info: Any = None) -> tuple[Tensor, Any]:
         """Return the masked logits, ``[batch, num_actions]``, and the state, unchanged."""
-        mask = torch.as_tensor(obs["mask"])
-        return self.layers(torch.as_tensor(obs["obs"])).masked_fill(~mask.bool(), _ILLEGAL_LOGIT), state
+        mask = _tensor(obs["mask"], self)
+        return self.layers(_tensor(obs["obs"], self)).masked_fill(~mask.bool(), _ILLEGAL_LOGIT), state
 
 
 class Critic(nn.Module):
@@ -63,4 +63,8 @@ class Critic(nn.Module):
 
     def forward(self, obs: Any, **arguments: Any) -> Tensor:
         """Return the values of a batch of observations, ``[batch, 1]``."""
-        return self.layers(torch.as_tensor(obs["obs"]))
+        return self.layers(_tensor(obs["obs"], self))
+
+
+def _tensor(values: Any, module: nn.Module) -> Tensor:
+    return torch.as_tensor(values, device=next(module.parameters()).device)

@@ -45,8 +45,8 @@ def draw(
         last_actions: the actions to mark as the last move. Default: those of the last turn in the state's history that
             placed anything. Actions that are not on the board, such as a pass, are not shown.
         fill: fill colors of cells: CSS colors by cell name (``"e5"``) or index; or a heat map, an array of values in
-            [0, 1] (NaN for none) of shape ``[num_cells]``, ``[height, width]`` or, for a policy,
-            ``[num_actions]``. Entries off the board must be 0 or NaN.
+            [0, 1] (NaN for none) of shape ``[num_cells]``, ``[height, width]`` or, for a policy, whose values
+            are summed by cell, ``[num_actions]``. Entries off the board must be 0 or NaN.
         marks: texts of up to 5 characters by cell, drawn on its stone or on the cell.
         numbers: texts of up to 5 characters by board action, drawn on a disc at the place of the action, such as the
             move numbers of a variation.
@@ -60,10 +60,12 @@ def draw(
         raise ValueError(f"state must be a State, got {state!r}")
     game = state.game
     module = _module_of(game)
+    last = module.last_turn(state) if last_actions is None else last_actions
     annotations = Annotations(
-        last_actions=board_actions(game, module.last_turn(state) if last_actions is None else last_actions),
+        last_actions=board_actions(game, last, "last_actions"),
         fills=fills_of(game, fill),
         marks=marks_of(game, marks),
+        numbers=numbers_of(game, numbers),
         coordinates=coordinates,
     )
     scene = module.compose(state, annotations)
@@ -71,8 +73,8 @@ def draw(
         centers = [_middle(action_places(game, action)) for action in explanation.deciding]
         rings = pieces.rings("deciding", centers, 0.22 * svg.SPACING, theme.ACCENT, 0.1 * svg.SPACING)
         scene = replace(scene, elements=[*scene.elements, rings])
-    if numbered := numbers_of(game, numbers):
-        discs = pieces.numbers((text, _middle(action_places(game, action))) for action, text in numbered.items())
+    if numbered := annotations.numbers.items():
+        discs = pieces.numbers((text, _middle(action_places(game, action))) for action, text in numbered)
         scene = replace(scene, elements=[*scene.elements, discs])
     return Drawing(svg.document(scene))
 
@@ -114,7 +116,7 @@ def action_places(game: Game, action: int) -> tuple[Place, ...]:
         RegistrationError: the drawing of another package's game cannot be loaded.
         ValueError: the action is not on the board.
     """
-    if not board_actions(game, [action]):
+    if not board_actions(game, [action], "action"):
         raise ValueError(f"action {action} ({game.action_to_string(action)}) is not on the board of {game}")
     places = getattr(_module_of(game), "places", generic_places)
     return tuple(places(game, int(action)))

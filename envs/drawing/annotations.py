@@ -27,32 +27,32 @@ class Annotations:
         last_actions: the board actions of the last move.
         fills: colors ``#rrggbb`` by cell.
         marks: texts by cell.
+        numbers: texts by board action.
         coordinates: whether rows and columns are labeled.
     """
 
     last_actions: tuple[int, ...]
     fills: Mapping[int, str]
     marks: Mapping[int, str]
+    numbers: Mapping[int, str]
     coordinates: bool
 
 
-def board_actions(game: Game, actions: Iterable[int]) -> tuple[int, ...]:
-    """Return the actions without the global ones.
+def board_actions(game: Game, actions: Iterable[int], argument: str) -> tuple[int, ...]:
+    """Return the actions, which are those of ``argument``, without the global ones.
 
     Raises:
         ValueError: an action is out of range or on a cell off the board.
     """
     if not isinstance(actions, Iterable):
-        raise ValueError(f"last_actions must be actions of {game}, got {actions!r}")
+        raise ValueError(f"{argument} must be actions of {game}, got {actions!r}")
     on_board = []
     for action in actions:
         index = _index(action, game.num_actions)
         if index is None:
-            raise ValueError(
-                f"last_actions must be actions of {game}, from 0 to {game.num_actions - 1}, got {action!r}"
-            )
+            raise ValueError(f"{argument} must be actions of {game}, from 0 to {game.num_actions - 1}, got {action!r}")
         if index < game.num_action_planes * game.grid.num_cells:
-            _check_on_board(game, index % game.grid.num_cells, f"last_actions: {action!r}")
+            _check_on_board(game, index % game.grid.num_cells, f"{argument}: {action!r}")
             on_board.append(index)
     return tuple(on_board)
 
@@ -89,7 +89,7 @@ def numbers_of(game: Game, numbers: Mapping[int, str] | None) -> dict[int, str]:
     if not isinstance(numbers, Mapping):
         raise ValueError(f"numbers must be a mapping from actions to texts, got {numbers!r}")
     for action, text in numbers.items():
-        if not board_actions(game, [action]):
+        if not board_actions(game, [action], "numbers"):
             raise ValueError(f"numbers must be board actions of {game}, got {action!r}")
         _check_text(text, f"numbers[{action}]")
     return {int(action): text for action, text in numbers.items()}

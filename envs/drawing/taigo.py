@@ -58,7 +58,8 @@ def compose(state: State, annotations: Annotations) -> Scene:
     cones = occupied & (joint_of(codes) == CONE)
     last_cells = [_cells_of(game, action) for action in annotations.last_actions]
     fills = {cell: fill for cell, fill in annotations.fills.items() if fill != theme.BOARD}
-    annotated = [*fills, *annotations.marks, *chain.from_iterable(last_cells)]
+    numbered_cells = (_cells_of(game, action) for action in annotations.numbers)
+    annotated = [*fills, *annotations.marks, *chain.from_iterable([*last_cells, *numbered_cells])]
     in_use = np.union1d(np.flatnonzero(occupied), annotated)
     shown = boards.hexagon_around(grid, in_use.astype(np.int64), NUM_MARGIN_HEXES)
     tiles = [
@@ -109,7 +110,7 @@ def _cells_of(game: Game, action: int) -> list[int]:
     light_cell = int(game.grid.neighbors[cell, plane])
     if light_cell == NO_NEIGHBOR:
         raise ValueError(
-            f"last_actions has {action}: the light hex of {game.action_to_string(action)} is outside the window of {game}"
+            f"action {action}: the light hex of {game.action_to_string(action)} is outside the window of {game}"
         )
     return [cell, light_cell]
 

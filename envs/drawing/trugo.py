@@ -91,7 +91,8 @@ def compose(state: State, annotations: Annotations) -> Scene:
     laid = np.flatnonzero(position.tiles >= 0).tolist()
     last = [divmod(action, grid.num_cells) for action in annotations.last_actions]
     filled = [cell for cell, fill in annotations.fills.items() if fill != theme.BOARD]
-    shown = _shown(grid, laid, [*filled, *annotations.marks, *(cell for _, cell in last)])
+    acted = [action % grid.num_cells for action in (*annotations.last_actions, *annotations.numbers)]
+    shown = _shown(grid, laid, [*filled, *annotations.marks, *acted])
 
     def corner(kind: int, cell: int) -> Point:
         return _corner(centers[cell], kind)

@@ -143,6 +143,8 @@ def rhombus(size: int) -> Grid:
     """
     row, column = (axis.ravel() for axis in np.mgrid[0:size, 0:size])
     cells = np.arange(size * size)
+    # Offsets from the nearest of the one or four central cells.
+    above, right = (np.fix(axis - (size - 1) / 2).astype(np.int16) for axis in (row, column))
 
     def cell_at(column: npt.NDArray[np.int64], row: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         inside = (column >= 0) & (column < size) & (row >= 0) & (row < size)
@@ -155,7 +157,7 @@ def rhombus(size: int) -> Grid:
         on_board=np.ones(size * size, np.bool_),
         neighbors=neighbors.astype(np.int16),
         positions=np.stack([column + row / 2, row * np.sqrt(3) / 2], axis=1),
-        distance_from_center=(abs(2 * column - size + 1) // 2 + abs(2 * row - size + 1) // 2).astype(np.int16),
+        distance_from_center=np.max([abs(above), abs(right), abs(above + right)], axis=0),
         symmetries=(
             GridSymmetry("identity", cells, np.arange(6)),
             GridSymmetry("rotate 180", cells[::-1].copy(), (np.arange(6) + 3) % 6),

@@ -102,7 +102,7 @@ def test_after_an_opponents_error_the_learner_cannot_act_for_it() -> None:
         env.step(action)
 
 
-@pytest.mark.parametrize("answer", [0, NO_ACTION, 1000, 1.5, 12.0, True, "a1", None])
+@pytest.mark.parametrize("answer", [0, NO_ACTION, 2**64 - 1, 1000, 1.5, 12.0, True, "a1", None])
 @pytest.mark.parametrize("function", [False, True])
 def test_an_illegal_answer_of_an_opponent_is_an_error_that_names_it(answer: Any, function: bool) -> None:
     """A non-integer answer is never converted."""

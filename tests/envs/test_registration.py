@@ -59,5 +59,6 @@ for name, message in (("vadus_v7", "use vadus_v0"), ("chess_v0", missing), ("vad
         raise AssertionError(name)
 import stoneworks.envs
 assert not hasattr(stoneworks.envs, "chess_v0")
+assert not hasattr(stoneworks.envs, "vadus_v7")
 """
     run_python(code)

@@ -24,7 +24,7 @@ from open_spiel.python.algorithms import (  # noqa: E402
 )
 from open_spiel.python.policy import UniformRandomPolicy  # noqa: E402
 
-from stoneworks.envs.rules import game_names, load_game  # noqa: E402
+from stoneworks.envs.rules import UnknownGameError, game_names, load_game  # noqa: E402
 from stoneworks.evaluation.accuracy.measure import best_response_value  # noqa: E402
 from stoneworks.integrations.openspiel import register_games  # noqa: E402
 from stoneworks.models import load_bot  # noqa: E402
@@ -49,6 +49,8 @@ def test_every_game_is_registered_once_and_describes_itself() -> None:
     names = register_games()
     assert names == tuple(f"stoneworks_{name}" for name in game_names())
     assert register_games() == names
+    with pytest.raises(UnknownGameError, match=r"unknown game 'vadus\(size=4\)'"):
+        register_games(["vadus(size=4)"])
     assert set(names) <= set(pyspiel.registered_names())
     game_type = load_game("vadus").get_type()
     found = (game_type.short_name, game_type.reward_model, game_type.dynamics, game_type.utility)

@@ -17,7 +17,7 @@ from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_suppo
 from stable_baselines3.common.callbacks import BaseCallback
 
 from game_play import scattered_action
-from stoneworks.envs import SelfPlayVectorEnv, VectorEnv
+from stoneworks.envs import SelfPlayVectorEnv, SingleAgentEnv, VectorEnv
 from stoneworks.integrations.sb3 import SB3VecEnv, SelfPlayMaskablePPO
 from stoneworks.models.network import Architecture
 from stoneworks.training.ppo.sb3_policy import BoardPolicy
@@ -140,6 +140,12 @@ def test_self_play_learns_from_each_players_own_rewards_and_its_model_is_saved_a
     actions, again = (one.predict(observations, deterministic=True, action_masks=masks)[0] for one in (model, loaded))
     np.testing.assert_array_equal(actions, again)
     assert_equal_tensors(loaded.policy.state_dict(), model.policy.state_dict())
+    other = SB3VecEnv(SelfPlayVectorEnv(8, "vadus(size=2)", observation={"layout": "flat"}))
+    loaded.set_env(other)
+    assert loaded.rollout_buffer.env is other
+    alone = SelfPlayMaskablePPO.load(tmp_path / "model")
+    alone.set_env(other)
+    assert alone.rollout_buffer.env is other
     loaded.learn(256)
     changed = loaded.policy.state_dict()
     assert any(not torch.equal(tensor, changed[name]) for name, tensor in model.policy.state_dict().items())
@@ -171,6 +177,12 @@ def test_invalid_environments_are_rejected() -> None:
     inside = SelfPlayVectorEnv(2, "vadus(size=2)", observation={"with_mask": True})
     with pytest.raises(ValueError, match="with_mask=False"):
         SelfPlayMaskablePPO("MultiInputPolicy", SB3VecEnv(inside))
+    env = SB3VecEnv(SelfPlayVectorEnv(2, "vadus(size=2)", observation={"layout": "flat"}))
+    model = SelfPlayMaskablePPO("MlpPolicy", env)
+    for refused in (make_env(), SingleAgentEnv("vadus(size=2)")):
+        with pytest.raises(ValueError, match="must be an SB3VecEnv over a SelfPlayVectorEnv"):
+            model.set_env(refused)
+        assert model.env is model.rollout_buffer.env is env
 
 
 def test_truncated_games_of_self_play_are_draws_and_not_bootstrapped() -> None:

@@ -90,8 +90,17 @@ def test_given_last_actions_are_marked_and_a_tile_outside_the_window_is_rejected
     drawing = draw(AFTER_CONE, last_actions=actions)
     np.testing.assert_allclose(middles(drawing, "last-tiles"), [between("j10", "k10", 0.5)], atol=0.2)
     assert len(group(drawing, "last-move")) == 1
-    with pytest.raises(ValueError, match=r"last_actions has 3449.*y13-SE"):
+    with pytest.raises(ValueError, match=r"action 3449.*y13-SE"):
         draw(START, last_actions=[START.string_to_action("y13-SE")])
+
+
+def test_the_picture_shows_the_places_of_all_numbers() -> None:
+    numbered = draw(START, numbers={START.string_to_action("m1-n1"): "1"})
+    marked = draw(START, marks={"m1": "1", "n1": "1"})
+    views = [ElementTree.fromstring(drawing.svg).attrib["viewBox"] for drawing in (numbered, marked, draw(START))]
+    assert views[0] == views[1] != views[2]
+    with pytest.raises(ValueError, match="numbers must be actions of taigo"):
+        draw(START, numbers={10**6: "1"})
 
 
 def test_labels_are_at_the_ends_of_their_rows_and_columns() -> None:

@@ -41,6 +41,16 @@ def test_rhombi_and_squares_have_all_cells_of_a_square(size: int) -> None:
         assert grid.distance_from_center.max() == 2 * ((size - 1) // 2)
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_the_distance_from_the_center_of_a_rhombus_is_a_number_of_steps(size: int) -> None:
+    grid = rhombus(size)
+    middle = range((size - 1) // 2, size // 2 + 1)
+    reached = {row * size + column for row in middle for column in middle}
+    for distance in range(size):
+        assert set(np.flatnonzero(grid.distance_from_center <= distance).tolist()) == reached
+        reached |= set(grid.neighbors[list(reached)].ravel().tolist()) - {NO_NEIGHBOR}
+
+
 @pytest.mark.parametrize(("make", "size", "num_symmetries", "geometry"), GRIDS)
 def test_neighbors_are_one_step_away_in_their_direction_and_symmetries_keep_them(
     make: Callable[[int], Grid],

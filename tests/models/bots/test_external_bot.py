@@ -17,6 +17,7 @@ import pytest
 
 from game_play import played, through_pickle
 from processes import is_alive, needs_proc, wait_until
+from stoneworks.envs import SingleAgentEnv, VectorEnv
 from stoneworks.envs.rules import Batch, load_game
 from stoneworks.evaluation.match import play_match
 from stoneworks.evaluation.records import GameRecord, RecordError
@@ -223,6 +224,20 @@ load_bot({name!r}, {GAME!r}).step(load_game({GAME!r}).new_initial_state())"""
     referee.send_signal(signal.SIGINT)
     assert b"KeyboardInterrupt" in referee.communicate(timeout=50)[1]
     assert has_ended(tmp_path / "pid")
+
+
+def test_an_environment_closes_its_program_and_starts_it_again_but_not_for_many_games(
+    make_bot: MakeBot, tmp_path: Path
+) -> None:
+    name = make_bot().name
+    env = SingleAgentEnv(GAME, opponent=name, seat=1)
+    for _ in range(2):
+        env.reset()
+        assert len(env.game_state.history()) > 0
+        env.close()
+        assert has_ended(tmp_path / "pid")
+    with pytest.raises(ValueError, match=r"opponents must be able to play many games at once, got .exec:"):
+        VectorEnv(2, GAME, opponent=name)
 
 
 def test_a_match_through_the_protocol_is_that_of_the_bot_itself() -> None:
