@@ -184,7 +184,7 @@ def _pyplot() -> Any:
 
 @app.command()
 def main(
-    folder: Annotated[Path, typer.Argument(help="Folder of the result files.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of the result files.", exists=True, file_okay=False)],
     budget: Annotated[float | None, typer.Option(help="Only results of this budget, of the protocol or not.")] = None,
     figures: Annotated[Path | None, typer.Option(help="Folder for the figures.")] = None,
     page: Annotated[Path | None, typer.Option(help="The page to write the table into.")] = None,

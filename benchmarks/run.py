@@ -32,6 +32,8 @@ from stoneworks.training.runs.hardware import torch_threads
 app = typer.Typer(add_completion=False)
 console = Console(stderr=True)
 
+_COMPARED_LIBRARIES = ("open_spiel", "ray")
+
 
 class BenchmarkRun:
     """One run.
@@ -55,10 +57,11 @@ class BenchmarkRun:
             ladder=TASKS[task].ladder,
             configuration={},
             hardware=Hardware(processor=processor_name(), cores=os.cpu_count() or 1),
-            libraries=library_versions(),
+            libraries=library_versions(*_COMPARED_LIBRARIES),
             commit=commit(),
         )
         self.path = output / self.result.file_name
+        self._new_result = self.result
         self._read()
 
     def _read(self) -> None:
@@ -84,7 +87,7 @@ class BenchmarkRun:
         if not self.path.exists() or read_state(training) == NEW:
             shutil.rmtree(training, ignore_errors=True)
             shutil.rmtree(games, ignore_errors=True)
-            self.result = self.result.replace(curve=())
+            self.result = self._new_result
         run = TimedTraining(self._learner_class, self._game, self.result.seed, self.result.budget, training)
         if run.state == NEW:
             self.result = self.result.replace(configuration=dict(run.learner.configuration))
@@ -166,6 +169,9 @@ def main(
     for number, on, by in wanted:
         one = BenchmarkRun(by, on, number, budget, Games(), output)
         if one.finished:
+            continue
+        if (processor := one.result.hardware.processor) != processor_name():
+            console.print(f"{one.path} is left out: it began on another processor, {processor}", soft_wrap=True)
             continue
         with contextlib.suppress(InUseError):
             one.train(folder / one.path.stem)

@@ -50,7 +50,7 @@ class ArenaResult:
 
     @property
     def num_distinct_games(self) -> int:
-        """Number of games that differ from all others of the same pairing."""
+        """Number of different games, by pairing: equal games of two pairings count twice."""
         return sum(match.num_distinct_games for match in self.matches)
 
     @property
@@ -178,13 +178,16 @@ def _chunks(
 
 
 def load_arena(folder: str | os.PathLike[str]) -> ArenaResult:
-    """Return the current result of the arena in a folder, with all its games.
+    """Return the current result of the arena in a folder, with all its games, also those of further rounds.
 
     Raises:
         ArenaFolderError: there is no arena, or a file does not contain the expected games.
     """
     settings = read_settings(folder)
-    return _PlayedChunks(settings, ArenaFolder(folder, settings).read()).result()
+    result = _PlayedChunks(settings, ArenaFolder(folder, settings).read()).result()
+    for file in sorted(Path(folder).glob("round-*/arena.json")):
+        result = _with_round(result, load_arena(file.parent))
+    return result
 
 
 def play_to_precision(
@@ -235,12 +238,15 @@ def play_to_precision(
         seed = int(np.random.SeedSequence((settings.seed, number)).generate_state(1)[0])
         further = settings.replace(pairings=pairings, seed=seed)
         given = {name: player for name, player in (players or {}).items() if name in further.players}
-        more = play(further, Path(folder) / f"round-{number:02d}", given)
-        matches: dict[tuple[str, str], list[MatchResult]] = {}
-        for match in (*result.matches, *more.matches):
-            matches.setdefault(match.names, []).append(match)
-        result = replace(result, matches=tuple(map(join_matches, matches.values())))
+        result = _with_round(result, play(further, Path(folder) / f"round-{number:02d}", given))
     return result
+
+
+def _with_round(result: ArenaResult, further: ArenaResult) -> ArenaResult:
+    matches: dict[tuple[str, str], list[MatchResult]] = {}
+    for match in (*result.matches, *further.matches):
+        matches.setdefault(match.names, []).append(match)
+    return replace(result, matches=tuple(map(join_matches, matches.values())))
 
 
 def uncertain_pairings(result: ArenaResult, max_error: float) -> tuple[tuple[str, str], ...]:

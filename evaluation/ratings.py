@@ -95,11 +95,6 @@ class Ratings:
     covariance: _Floats
 
     @property
-    def errors(self) -> _Floats:
-        """``float64[num_players]``: standard errors of the ratings, relative to the anchor."""
-        return np.sqrt(np.diagonal(self.covariance)[:-1])
-
-    @property
     def seat_error(self) -> float:
         """Standard error of ``seat_elo``."""
         return math.sqrt(self.covariance[-1, -1])

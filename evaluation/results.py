@@ -110,7 +110,7 @@ class ArenaSummary(_WithoutNone):
     Attributes:
         game: the game string.
         games: number of games.
-        distinct_games: number of games that differ from all others of their pairing.
+        distinct_games: number of different games, by pairing: equal games of two pairings count twice.
         players: the players by decreasing rating.
         anchor: the player with rating 0.
         seat: advantage of seat 0.

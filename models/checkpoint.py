@@ -190,10 +190,10 @@ def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def library_versions() -> dict[str, str]:
-    """Return the versions of Python and of the installed libraries that training may depend on."""
+def library_versions(*others: str) -> dict[str, str]:
+    """Return the versions of Python and of the installed libraries that training may depend on, and of ``others``."""
     versions = {"python": platform.python_version()}
-    for name in _LIBRARIES:
+    for name in (*_LIBRARIES, *others):
         with contextlib.suppress(metadata.PackageNotFoundError):
             versions[name] = metadata.version(name)
     return versions

@@ -199,7 +199,7 @@ class Solver:
             if self._file is None or not self._file.exists():
                 return np.zeros(self._memory // 8, np.uint64)
             with self._file.open("rb") as opened, np.load(opened) as content:
-                game, table = str(content["game"]), np.array(content["table"])
+                game, table = str(content["game"]), np.asarray(content["table"])
         except MemoryError:
             raise SolverMemoryError(f"the table needs {needed} MiB of memory") from None
         except Exception as error:  # numpy, zipfile and zlib raise anything for a file that is damaged

@@ -147,9 +147,11 @@ def _arenas(checkpoint: Checkpoint, matches: FinalMatches) -> list[tuple[Game, A
     """Return the arenas: the game, the settings, and the names of the bots by player; all can be loaded."""
     path, search = str(checkpoint.folder), f"policy@{matches.simulations}"
     names = {"policy": path, search: f"{path}@{matches.simulations}"}
-    others = [(load_game(other), matches.other_pairs) for other in matches.other_games]
+    pairs_on = {checkpoint.game: matches.num_pairs}
+    for other in matches.other_games:
+        pairs_on.setdefault(load_game(other), matches.other_pairs)
     arenas = []
-    for game, num_pairs in ((checkpoint.game, matches.num_pairs), *others):
+    for game, num_pairs in pairs_on.items():
         pairings = _pairings(game, search, matches)
         slow = tuple(pairing for pairing in pairings if pairing[1] in matches.slow_opponents)
         fast = tuple(pairing for pairing in pairings if pairing not in slow)

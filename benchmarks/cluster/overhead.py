@@ -12,6 +12,7 @@ import statistics
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,14 +60,15 @@ def measure(config: AlphaZeroConfig, rounds: int, seconds: float) -> tuple[_Side
         config = config.replace(processes=2, cluster="auto")
         network = make_network(Architecture.of_game(load_game(config.game), config.network))
         seed = np.random.SeedSequence(0)
-        actors = ClusterSelfPlay(network, config, seed, 0.0, print)
-        processes = SelfPlayProcesses(network, config, seed, 2, 0.0)
-        try:
+        with ExitStack() as stack:
+            actors = stack.enter_context(closing(ClusterSelfPlay(network, config, seed, 0.0, print)))
+            processes = stack.enter_context(closing(SelfPlayProcesses(network, config, seed, 2, 0.0)))
             pids = ray.get(
                 [one.handle.__ray_call__.remote(lambda actor: os.getpid()) for one in actors._actors._actors]
             )
             local = _Side(processes, [process.pid or 0 for process in processes._processes])
             remote = _Side(actors, pids)
+            stack.callback(_resume, (*local.workers, *remote.workers))
             for side in (local, remote):
                 _resume(side.workers)
                 side.source.collect(config.positions_per_iteration, threading.Event())
@@ -77,11 +79,6 @@ def measure(config: AlphaZeroConfig, rounds: int, seconds: float) -> tuple[_Side
                     _measure_round(side, counted - _ray_processes(counted) if side is local else counted, seconds)
                 print(f"round {number + 1}: {_summary(local, remote)}", flush=True)
             return local, remote
-        finally:
-            for pid in (*local.workers, *remote.workers):
-                os.kill(pid, signal.SIGCONT)
-            processes.close()
-            actors.close()
 
 
 def _measure_round(side: _Side, counted: Iterable[int], seconds: float) -> None:

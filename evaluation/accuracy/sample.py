@@ -151,7 +151,7 @@ def make_sample(
         version=game.version,
         sources=sources,
         last_actions=last_actions,
-        num_unsolved=len(unsolved),
+        num_unsolved=len(unsolved - found.keys()),
         max_positions=max_positions,
         seed=seed,
         positions=tuple(found.values()),

@@ -197,7 +197,7 @@ def make_ladder(
     command = shlex.join(["stoneworks", "ladder", "make", settings.game, *(players or ()), *given])
     file = output / f"{file_stem(settings.game)}.json"
     with lock_file(file):
-        Ladder.of_result(_play(settings, options, play), command).save(file)
+        Ladder.of_result(_play(settings, options, play, max_error), command).save(file)
     print(f"the ladder is {file}")
 
 
@@ -217,14 +217,17 @@ def _settings(
     )
 
 
-def _play(settings: ArenaSettings, options: _PlayOptions, play: Callable[..., ArenaResult]) -> ArenaResult:
+def _play(
+    settings: ArenaSettings, options: _PlayOptions, play: Callable[..., ArenaResult], max_error: float | None = None
+) -> ArenaResult:
     """Play an arena with a progress bar, print its table and write ``results.json``. After Ctrl-C, print the current table.
 
     ``play`` is :func:`~stoneworks.evaluation.arena.play_arena`, or a function with its arguments.
     """
     from stoneworks.evaluation import RatingError, load_arena, results_of
 
-    folder = options.folder_of("arena", settings.game, settings.to_fields())
+    precision = {} if max_error is None else {"max_error": max_error}
+    folder = options.folder_of("arena", settings.game, settings.to_fields() | precision)
     output = console()
 
     def show_results(result: ArenaResult) -> None:

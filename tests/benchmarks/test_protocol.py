@@ -157,9 +157,12 @@ def test_a_run_killed_saving_restarts(mine: str, tiny: str, tmp_path: Path, monk
         killed.train(tmp_path / "work")
     state = TrainingState.from_file(tmp_path / "work" / "training" / STATE_FILE)
     assert (state.saved, state.points) == (False, 1)
+    monkeypatch.setattr(run, "commit", lambda: 40 * "1")
     one = begin(mine, tiny, tmp_path)
+    assert one.result.commit != 40 * "1"
     one.train(tmp_path / "work")
     assert one.finished
+    assert Result.from_file(one.path).commit == 40 * "1"
 
 
 def test_the_command_makes_what_is_missing_and_takes_an_algorithm_in_a_file(
@@ -178,6 +181,9 @@ def test_the_command_makes_what_is_missing_and_takes_an_algorithm_in_a_file(
     run.main(algorithm=[mine, "other"], seed=[0, 1], **words)
     assert [file.stat().st_mtime_ns for file in files] == written
     assert "other is left out: No module named 'benchmarks.learners.not_there'" in capsys.readouterr().err
+    damage(files[0], lambda fields: fields.update(curve=[], hardware={"processor": "another", "cores": 1}))
+    run.main(algorithm=[mine], seed=[0], **words)
+    assert "is left out: it began on another processor, another" in capsys.readouterr().err
     with pytest.raises(ValueError, match=r"task must be one of .*, got 'chess'"):
         run.main(algorithm=[mine], seed=[0], **{**words, "task": ["chess"]})
 

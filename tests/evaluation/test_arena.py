@@ -488,9 +488,10 @@ def games(result: ArenaResult) -> dict[tuple[str, str], list[tuple[str, ...]]]:
 
 
 def test_rounds_are_played_until_all_errors_are_small_enough(precise: Path) -> None:
-    first = load_arena(precise)
+    first = play_arena(SETTINGS, precise)
     assert max(errors(first)) > 45
     result = play_to_precision(SETTINGS, precise, max_error=45)
+    assert games(load_arena(precise)) == games(result)
     assert max(errors(result)) <= 45
     assert result.finished
     rounds = sorted(precise.glob("round-*"))
