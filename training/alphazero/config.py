@@ -179,9 +179,9 @@ class AlphaZeroConfig(RunConfig):
 
     Attributes:
         game: the game string; the checkpoint, the matches and the network's architecture are for this game.
-        games: share of training positions by game string, for self-play of several games with one network, e.g. several
-            board sizes; ``game`` must be one of them. Empty for ``game`` alone. Shares are relative to their sum; each is a
-            schedule.
+        games: share of the positions that are searched in full by game string, for self-play of several games with one
+            network, e.g. several board sizes; ``game`` must be one of them. Empty for ``game`` alone. Shares are relative to
+            their sum; each is a schedule. Of a game with random actions, only the positions after the last one are stored.
         positions: total number of training positions. The run ends with complete games, so there may be a few more.
         positions_per_iteration: new positions per iteration, which ends with gradient steps and a new acting network.
         processes: number of self-play processes in addition to the learner; 0 to alternate in one process; -1 to choose
@@ -189,7 +189,8 @@ class AlphaZeroConfig(RunConfig):
             maximum number of self-play actors; -1 for one per core of the cluster.
         cluster: Ray cluster for self-play: ``auto`` for the one of this machine, or ``HOST:PORT`` of its head node; empty
             to use this machine alone.
-        threads: number of torch threads per process; results may depend on it in their last digits.
+        threads: number of torch threads per process. Searches on CPUs evaluate networks of this package on one thread in any
+            case. Results may depend on the number in their last digits.
         learner_threads: number of torch threads of gradient steps, for a learner on a machine or node with more cores than
             it needs for self-play; 0 for ``threads``.
         device: device of the networks.
