@@ -178,13 +178,18 @@ def _chunks(
 
 
 def load_arena(folder: str | os.PathLike[str]) -> ArenaResult:
-    """Return the current result of the arena in a folder, with all its games, also those of further rounds.
+    """Return the current result of the arena in a folder, with all its games, without those of further rounds.
 
     Raises:
         ArenaFolderError: there is no arena, or a file does not contain the expected games.
     """
     settings = read_settings(folder)
-    result = _PlayedChunks(settings, ArenaFolder(folder, settings).read()).result()
+    return _PlayedChunks(settings, ArenaFolder(folder, settings).read()).result()
+
+
+def load_rounds(folder: str | os.PathLike[str]) -> ArenaResult:
+    """Return the current result of :func:`play_to_precision` in a folder. Raises as :func:`load_arena` does."""
+    result = load_arena(folder)
     for file in sorted(Path(folder).glob("round-*/arena.json")):
         result = _with_round(result, load_arena(file.parent))
     return result

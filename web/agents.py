@@ -46,7 +46,14 @@ _SEARCH = "@64"
 #: Bots that give hints within two seconds, besides the searches of the shipped agents.
 _FAST = ("greedy", "alphabeta:1", "mcts:100")
 #: Largest budgets and parameters in a name, by their names in :attr:`BotSpec.arguments`.
-_MAX_ARGUMENTS = {"simulations": 100_000, "turns": 4, "num_candidates": 1000, "num_threads": 8, "threads": 8}
+_MAX_ARGUMENTS = {
+    "simulations": 100_000,
+    "turns": 4,
+    "num_candidates": 1000,
+    "num_threads": 8,
+    "threads": 8,
+    "memory_mib": 1024,
+}
 
 
 class BotAnswer(TypedDict):
@@ -130,16 +137,16 @@ class Agents:
         return spec
 
     def _parse(self, name: str) -> BotSpec:
-        for folder in self.folders or (None,):
-            with contextlib.suppress(UntrustedNameError):
-                check_name_in_file(name, "the request", folder)
-                break
-        else:
-            raise _unknown(name)
         try:
-            return BotSpec.parse(name)
-        except (UnknownBotError, RegistrationError) as error:
+            for folder in self.folders or (None,):
+                with contextlib.suppress(UntrustedNameError):
+                    check_name_in_file(name, "the request", folder)
+                    return BotSpec.parse(name)
+        except RegistrationError as error:
+            raise RequestError(str(error)) from None
+        except UnknownBotError as error:
             raise (_unknown(name) if registered_kind(name) is None else RequestError(str(error))) from None
+        raise _unknown(name)
 
     def describe(self, name: str, game: Game) -> BotAnswer:
         """Describe a bot. Raises as :meth:`check` does."""

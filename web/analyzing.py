@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
 from functools import lru_cache
@@ -30,8 +31,9 @@ from stoneworks.web.board import (
     illustrated_rules,
     reasons_at,
 )
-from stoneworks.web.bot_processes import AnalysisAnswer, BotProcesses, SharedJobs, ValuesAnswer, WorkerError
+from stoneworks.web.bot_processes import AnalysisAnswer, BotProcesses, SharedJobs, ValuesAnswer, WorkerError, version_of
 from stoneworks.web.requests import (
+    INTERNAL_ERROR,
     MAX_ACTIONS,
     MAX_COMMENT_CHARACTERS,
     Actions,
@@ -44,6 +46,8 @@ from stoneworks.web.requests import (
     get,
     post,
 )
+
+_LOG = logging.getLogger(__name__)
 
 #: Number of analyses that are remembered.
 _MAX_ANALYSES = 1000
@@ -189,7 +193,9 @@ class AnalysisRoutes:
 
     def _job(self, asked: AnalyzeBody, line: Line) -> dict[str, Any]:
         game = line.state.get_game()
-        return {"game": str(game), "actions": line.actions, "bot": self._agents.check(asked.bot, game).name}
+        bot = self._agents.check(asked.bot, game).name
+        # The version tells analyses of a checkpoint from those of an earlier one in the same folder.
+        return {"game": str(game), "actions": line.actions, "bot": bot, "version": version_of(bot)}
 
     def _position(self, _: Request, asked: PositionBody) -> PositionAnswer:
         """Return a position; the case of its actions may be another."""
@@ -226,8 +232,11 @@ class AnalysisRoutes:
                         yield _event(BotAnalysis(**first, bot=asked.bot))
                     async for one in found:
                         yield _event(BotAnalysis(**one, bot=asked.bot))
-                except (RequestError, WorkerError) as error:
+                except RequestError as error:
                     yield _event({"error": str(error)})
+                except WorkerError:
+                    _LOG.exception("an analysis failed")
+                    yield _event({"error": INTERNAL_ERROR})
 
         return StreamingResponse(events(), media_type="text/event-stream")
 

@@ -26,7 +26,7 @@ from stoneworks.web.analyzing import AnalysisRoutes
 from stoneworks.web.board import STATIC_FOLDER, Positions
 from stoneworks.web.bot_processes import BotProcesses
 from stoneworks.web.playing import Changes, GameRoutes
-from stoneworks.web.requests import RequestError, error_answer
+from stoneworks.web.requests import INTERNAL_ERROR, RequestError, error_answer
 from stoneworks.web.security import Guard
 from stoneworks.web.store import Store
 from stoneworks.web.watching import Watch
@@ -118,7 +118,7 @@ async def _answer_error(_: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         error = RequestError(error.detail, error.status_code)
     elif not isinstance(error, RequestError):
-        error = RequestError("internal error; the server's log has the details", 500)
+        error = RequestError(INTERNAL_ERROR, 500)
     return error_answer(error)
 
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from typing_extensions import TypedDict
 
 from stoneworks.envs.drawing import Choice, action_choice, action_places, draw, draw_illustration
-from stoneworks.envs.rules import Game, IllegalActionError, State, game_names, load_game
+from stoneworks.envs.rules import Game, IllegalActionError, RegistrationError, State, game_names, load_game
 from stoneworks.web.html_replay import svg_without_style
 from stoneworks.web.requests import RequestError
 
@@ -402,11 +402,15 @@ def _presentation(game: Game, action: int) -> tuple[str, Choice, tuple[tuple[str
 
 
 def game_descriptions() -> list[GameDescription]:
-    """Describe all games."""
+    """Describe all games that can be loaded."""
+    games = []
+    for name in game_names():
+        with contextlib.suppress(RegistrationError):
+            games.append(load_game(name))
     return [
         {
-            "name": name,
-            "title": name.capitalize(),
+            "name": game.name,
+            "title": game.name.capitalize(),
             "colors": list(game.colors),
             "options": [
                 {
@@ -423,7 +427,7 @@ def game_descriptions() -> list[GameDescription]:
             "boards": game.guide.boards,
             "illustrated": bool(game.guide.illustrations),
         }
-        for name, game in ((name, load_game(name)) for name in game_names())
+        for game in games
     ]
 
 

@@ -24,8 +24,11 @@ from starlette.requests import Request
 from typing_extensions import TypedDict
 
 from stoneworks.envs.rules import Game, State, load_game
-from stoneworks.models import Analysis, Bot, BotForfeit, load_bot
+from stoneworks.models import Analysis, Bot, BotForfeit, BotStartError, load_bot
 from stoneworks.models.bots.external_bot import kill_programs
+from stoneworks.models.bots.spec import BotSpec
+from stoneworks.models.description import METADATA_FILE, CheckpointError
+from stoneworks.models.solver import SolverMemoryError, UnsolvedError
 from stoneworks.processes import exit_with_parent, interrupts_blocked
 from stoneworks.registry import Entry, add_entries, added_entries
 from stoneworks.web.requests import RequestError
@@ -300,7 +303,7 @@ def _serve(connection: Connection, entries: tuple[Entry, ...]) -> None:
             continue
         try:
             answer: tuple[Any, Exception | None] = think(job, connection), None
-        except BotForfeit as error:
+        except (BotForfeit, BotStartError, CheckpointError, SolverMemoryError, UnsolvedError) as error:
             answer = None, RequestError(str(error), 502)
         except Exception:
             answer = None, WorkerError(traceback.format_exc())
@@ -382,7 +385,7 @@ _COLUMNS = (
     ("evaluation", "action_evaluations", "score"),
 )
 
-_bots: OrderedDict[tuple[str, str], Bot] = OrderedDict()
+_bots: OrderedDict[tuple[str, str, int], Bot] = OrderedDict()
 
 
 def think(
@@ -417,8 +420,17 @@ def _stream(bot: Bot, state: State, connection: Connection) -> None:
     bot.analyze_until(state, stop)
 
 
+def version_of(name: str) -> int:
+    """Return when the checkpoint of a bot was written, in nanoseconds since 1970; 0 without a checkpoint."""
+    checkpoint = BotSpec.parse(name).checkpoint
+    try:
+        return 0 if checkpoint is None else (checkpoint / METADATA_FILE).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
 def _bot(name: str, game: Game) -> Bot:
-    key = name, str(game)
+    key = name, str(game), version_of(name)
     if key in _bots:
         _bots.move_to_end(key)
     else:

@@ -377,7 +377,7 @@ def games_of(text: str, positions: Positions) -> list[StoredGame]:
         RequestError: a line is not a valid record, or its game contains an illegal action; the message contains the
             line number.
     """
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     if not 1 <= len(lines) <= _MAX_IMPORTED_RECORDS:
         raise RequestError(f"an import must hold 1 to {_MAX_IMPORTED_RECORDS} records, got {len(lines)}")
     games = []

@@ -50,7 +50,7 @@ class Replay:
         """Return a self-contained HTML document."""
         script = _static("replay_controls.js").replace("export ", "") + _static("replay.js")
         style = _static("replay.css")
-        data = json.dumps(_packed(self._games), separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/")
+        data = json.dumps(_packed(self._games), separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
         policy = f"default-src 'none'; script-src {_hash_of(script)}; style-src {_hash_of(style)}"
         return (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

@@ -46,7 +46,7 @@ Players = Annotated[Tuple[BotName | None], Field(min_length=2, max_length=2)]
 
 
 class NewGameBody(Body):
-    """A new game; ``options`` are added to those of the game string, and ``tree`` begins with ``actions``."""
+    """A new game; the options are in the game string or in ``options``, and ``tree`` begins with ``actions``."""
 
     game: GameString
     options: Annotated[dict[str, Any], Field(max_length=32)] = Field(default_factory=dict)

@@ -6,6 +6,7 @@ Requests are documents, which pydantic checks. Answers are typed dictionaries, w
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, ClassVar
 
@@ -24,6 +25,9 @@ MAX_BODY_BYTES = 1_000_000
 MAX_ACTIONS = 20_000
 #: Maximum number of characters of a comment.
 MAX_COMMENT_CHARACTERS = 4000
+
+#: What a response says of an error that nobody expects; the log of the server has more.
+INTERNAL_ERROR = "internal error; the server's log has the details"
 
 _WITHOUT_NULL = r"^[^\x00]*$"
 GameString = Annotated[str, Field(max_length=200, pattern=_WITHOUT_NULL)]
@@ -100,9 +104,16 @@ async def _answer(handle: Handler, request: Request, document: Body) -> Response
         answer = await run_in_threadpool(handle, request, document)
     if isinstance(answer, Document):
         answer = answer.to_fields()
-    return answer if isinstance(answer, Response) else JSONResponse(answer)
+    return answer if isinstance(answer, Response) else _AsciiJSONResponse(answer)
+
+
+class _AsciiJSONResponse(JSONResponse):
+    """JSON in ASCII: names of files and players may have characters that UTF-8 cannot encode."""
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
 def error_answer(error: RequestError) -> JSONResponse:
     """Return the response that says what is wrong, as JSON."""
-    return JSONResponse({"error": {"status": error.status, "message": str(error)}}, error.status)
+    return _AsciiJSONResponse({"error": {"status": error.status, "message": str(error)}}, error.status)

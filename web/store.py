@@ -220,7 +220,8 @@ def _load(database: sqlite3.Connection, game_id: str) -> StoredGame:
     nodes = database.execute("SELECT node, parent, action, comment FROM nodes WHERE game = ? ORDER BY node", (game_id,))
     game = _game_of(StoredGame, row, nodes={node[0]: Node(*node) for node in nodes})
     for node in game.nodes.values():
-        if node.parent is not None and (node.parent not in game.nodes or node.parent >= node.node):
+        is_root = node.node == 0 and node.parent is None
+        if not is_root and (node.parent not in game.nodes or node.parent >= node.node):
             raise RequestError(
                 f"game {game_id} in the database is damaged: node {node.node} has no parent before it", 500
             )

@@ -454,19 +454,27 @@ def _paths_in(root: Path) -> Iterator[tuple[str, Path, Path]]:
         )
         for name in sorted(files):
             file = folder / name
-            if file.suffix == ".jsonl" and name != _METRICS_FILE and not name.startswith(".") and not file.is_symlink():
+            if file.suffix == ".jsonl" and name != _METRICS_FILE and not name.startswith(".") and not _is_link(file):
                 yield "records", file, file
 
 
 def _is_own_file(folder: Path, *parts: str) -> bool:
     """Return whether a file exists in a folder without following links."""
     paths = list(itertools.accumulate(parts, lambda path, part: path / part, initial=folder))[1:]
-    return not any(path.is_symlink() for path in paths) and paths[-1].is_file()
+    return not any(map(_is_link, paths)) and paths[-1].is_file()
+
+
+def _is_link(path: Path) -> bool:
+    """Return whether a path is a link, or in a folder that may not be entered."""
+    try:
+        return path.is_symlink()
+    except PermissionError:
+        return True
 
 
 def _games_files(folder: Path) -> list[Path]:
     """Return the record files of an arena or of the matches of a run, without links."""
-    return [] if folder.is_symlink() else [file for file in sorted(folder.glob("*.jsonl")) if not file.is_symlink()]
+    return [] if folder.is_symlink() else [file for file in sorted(folder.glob("*.jsonl")) if not _is_link(file)]
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:
@@ -510,7 +518,7 @@ def _read_arena(folder: Path) -> ArenaAnswer:
 def _read_run(folder: Path) -> RunFiles:
     axis, rows = _metrics(folder / _METRICS_FILE)
     names = sorted({name for row in rows for name in row})
-    step = max(1, len(rows) // _MAX_POINTS)
+    step = max(1, -(-len(rows) // _MAX_POINTS))
     checkpoint = None
     if _is_own_file(folder, *_CHECKPOINT_FILE.parts):
         with contextlib.suppress(ValueError):
@@ -522,7 +530,7 @@ def _read_run(folder: Path) -> RunFiles:
         "match_results": checkpoint.training.match_results if checkpoint else (),
         "axis": axis,
         "names": names,
-        "columns": {name: [row.get(name) for row in rows[::step]] for name in names},
+        "columns": {name: [row.get(name) for row in rows[::-step][::-1]] for name in names},
         "num_rows": len(rows),
     }
 

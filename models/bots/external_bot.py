@@ -230,6 +230,7 @@ class _Program:
         self._lines: queue.Queue[tuple[float, bytes]] = queue.Queue(maxsize=1000)
         self._last_errors: deque[bytes] = deque(maxlen=NUM_LAST_LINES)
         self._ended = False
+        self._in_comment = False  # of more than MAX_LINE_BYTES
         _running.add(self)
         self._error_reader = threading.Thread(target=self._keep_errors, daemon=True)
         for thread in (
@@ -259,7 +260,9 @@ class _Program:
                 raise _Problem("late", f"{wanted} did not come within {seconds:g} seconds")
             if not line:
                 raise _Problem("crashed", self._last_words())
-            if line.startswith(b"#"):
+            is_comment = self._in_comment or line.startswith(b"#")
+            self._in_comment = is_comment and not line.endswith(b"\n")
+            if is_comment:
                 continue
             try:
                 return line.decode("utf-8").rstrip("\r\n")

@@ -7,6 +7,7 @@ group ``stoneworks.bots`` that refers to a ``BotEntry``.
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +59,7 @@ class Parameter:
                 raise ValueError
             return text
         value = self.type(text)
-        if not (math.isfinite(value) and self.minimum <= value <= self.maximum):
+        if not self.minimum <= value <= min(self.maximum, sys.maxsize):  # neither infinite nor NaN
             raise ValueError
         return value
 

@@ -224,7 +224,8 @@ def _play(
 
     ``play`` is :func:`~stoneworks.evaluation.arena.play_arena`, or a function with its arguments.
     """
-    from stoneworks.evaluation import RatingError, load_arena, results_of
+    from stoneworks.evaluation import RatingError, results_of
+    from stoneworks.evaluation.arena import load_rounds
 
     precision = {} if max_error is None else {"max_error": max_error}
     folder = options.folder_of("arena", settings.game, settings.to_fields() | precision)
@@ -251,7 +252,7 @@ def _play(
     except KeyboardInterrupt:
         if (folder / "arena.json").exists():
             try:
-                show_results(load_arena(folder))
+                show_results(load_rounds(folder))
             except RatingError:
                 output.print(f"the games so far are in {folder}", soft_wrap=True)
         raise

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,14 @@ import pytest
 pytest.importorskip("torch")
 
 from stoneworks import load_game
+from stoneworks.envs.rules import game_names
+from stoneworks.envs.rules.games import GAMES
 from stoneworks.evaluation.ladder import load_ladder
 from stoneworks.models import register_bot, shipped
+from stoneworks.models.bots.registry import BOTS
 from stoneworks.web.agents import Agents
-from stoneworks.web.bot_processes import think
+from stoneworks.web.board import game_descriptions
+from stoneworks.web.bot_processes import _bot, think, version_of
 from stoneworks.web.requests import RequestError
 
 GAME = load_game("vadus(size=3)")
@@ -89,6 +95,26 @@ def test_registered_bots_play_and_analyze() -> None:
     found = think(job)
     assert (found["player"], found["value"], found["columns"]) == (1, None, [{"name": "policy", "kind": "share"}])
     assert sum(row["policy"] for row in found["actions"]) == pytest.approx(1)
+
+
+def test_a_broken_game_or_bot_of_another_package_does_not_affect_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = importlib.metadata.EntryPoint("broken", "no_such_module:entry", "a group")
+    for registry in (BOTS, GAMES):
+        monkeypatch.setitem(registry._found(), "broken", [broken])
+    assert {game["name"] for game in game_descriptions()} == set(game_names()) - {"broken"}
+    assert Agents().listed(GAME)
+    with pytest.raises(RequestError, match="no_such_module"):
+        Agents().check("broken", GAME)
+
+
+def test_a_checkpoint_that_is_replaced_is_loaded_again(runs: Path) -> None:
+    name = str(runs / "first" / "checkpoint")
+    before = _bot(name, GAME)
+    assert _bot(name, GAME) is before
+    os.utime(runs / "first" / "checkpoint" / "checkpoint.json", (1, 1))
+    assert version_of(name) == version_of(f"{name}@8") == 10**9
+    assert _bot(name, GAME) is not before
+    assert version_of("greedy") == 0
 
 
 def test_agents_of_the_command_line_play_on_the_page(start_server: Any, runs: Path) -> None:

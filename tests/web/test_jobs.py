@@ -107,6 +107,8 @@ def test_a_forfeit_is_an_error_of_the_request(tmp_path: Path, monkeypatch: pytes
         with pytest.raises(RequestError, match=r"quitter forfeits the game \(late\)") as refused:
             await pool.run({"kind": "turn", "game": "vadus(size=3)", "actions": (), "bot": "quitter"})
         assert refused.value.status == 502
+        with pytest.raises(RequestError, match="positions"):
+            await pool.run({"kind": "turn", "game": "vadus(size=5)", "actions": (), "bot": "perfect:seconds=0.01"})
         pool.close()
 
     asyncio.run(check())

@@ -196,10 +196,11 @@ def test_a_game_that_lost_its_id_in_a_damaged_file_is_not_found(tmp_path: Path) 
 
 
 def test_a_game_with_a_damaged_tree_is_an_error(start: Start, shared_server: Any, client: httpx.Client) -> None:
-    play = start("vadus(size=3)", [None, None], actions=["c1", "d1"])
-    with sqlite3.connect(shared_server.data / "games.sqlite3") as database:
-        database.execute("UPDATE nodes SET parent = 7 WHERE game = ? AND node = 2", (play.view["id"],))
-    database.close()
-    answer = client.get(play.path)
-    assert answer.status_code == 500
-    assert "damaged: node 2 has no parent before it" in answer.text
+    for parent in (7, None):
+        play = start("vadus(size=3)", [None, None], actions=["c1", "d1"])
+        with sqlite3.connect(shared_server.data / "games.sqlite3") as database:
+            database.execute("UPDATE nodes SET parent = ? WHERE game = ? AND node = 2", (parent, play.view["id"]))
+        database.close()
+        answer = client.get(play.path)
+        assert answer.status_code == 500
+        assert "damaged: node 2 has no parent before it" in answer.text

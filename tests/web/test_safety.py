@@ -93,7 +93,7 @@ def test_no_path_leaves_the_folder(shared_server: Any, path: str) -> None:
         *("exec:cat /etc/passwd", "exec:true", "/tmp", ".", "..", "models/checkpoints/vadus", "./vadus", "laido"),
         *("vadus@0", "vadus@999999", "mcts:0", "mcts:010", "alphabeta:01", "mcts:999999999", "mcts:9999s"),
         *("vadus@9999s", "alphabeta:9999s", "alphabeta:0s", "mcts:10,parallel=root,threads=64", "alphabeta:32"),
-        *("alphabeta:1,candidates=1000000", "random:1", "greedy\n", "", "x" * 10_000),
+        *("alphabeta:1,candidates=1000000", "perfect:seconds=1,memory=65536", "random:1", "greedy\n", "", "x" * 10_000),
         *(5, ["random"], {"name": "random"}, True),
     ],
 )

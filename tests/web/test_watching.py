@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,6 +43,35 @@ def test_a_run_is_running_while_it_is_locked_and_its_metrics_are_drawn_over_the_
         run = Watch([tmp_path]).run("0/")
         assert (run["axis"], run["num_rows"]) == (axis, kept)
         assert all(len(column) == kept for column in run["columns"].values())
+    lines = [json.dumps({"positions": number}) + "\n" for number in range(4000)]
+    (tmp_path / "metrics.jsonl").write_text("".join(lines), encoding="utf-8")
+    points = Watch([tmp_path]).run("0/")["columns"]["positions"]
+    assert (len(points), points[-1]) == (2000, 3999)
+
+
+def test_names_that_utf_8_cannot_encode_and_folders_that_may_not_be_entered_hide_nothing_else(
+    start_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched = tmp_path / "watched"
+    watched.mkdir()
+    record = GameRecord.of_state(load_game(GAME).new_initial_state(), ("\ud800", "b"))
+    (watched / "games.jsonl").write_text(json.dumps(record.to_fields()) + "\n", encoding="utf-8")
+    Path(os.fsdecode(os.fsencode(watched) + b"/\xff.jsonl")).touch()
+    with start_server(str(watched)).client() as client:
+        assert len(client.get("/api/watch").json()["sources"]) == 2
+        found = client.get("/api/watch/records", params={"source": "0/games.jsonl"}).json()
+    assert found["rows"][0]["players"] == ["\ud800", "b"]
+    (watched / "closed").mkdir()
+    (watched / "closed" / "games.jsonl").touch()
+    is_symlink = Path.is_symlink
+
+    def closed(path: Path) -> bool:
+        if "closed" in path.parts:
+            raise PermissionError  # as for a user who may list the folder alone
+        return is_symlink(path)
+
+    monkeypatch.setattr(Path, "is_symlink", closed)
+    assert len(Watch([watched]).sources()) == 2
 
 
 def test_links_in_a_watched_folder_cannot_leave_it(tmp_path: Path) -> None:

@@ -39,7 +39,11 @@ export async function stream(path, fields, signal, onEvent) {
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     const events = (text + part.value).split("\n\n");
     text = events.pop();
-    for (const event of events) onEvent(JSON.parse(event.slice("data: ".length)));
+    for (const event of events) {
+      const fields = JSON.parse(event.slice("data: ".length));
+      if (fields.error) throw new ApiError(fields.error, 500);
+      onEvent(fields);
+    }
   }
 }
 

@@ -3,7 +3,7 @@
 import { botNamed, botsFor } from "./api.js";
 import { botLabel, h } from "./dom.js";
 
-const OTHER = "other";
+const OTHER = "\n"; // not the name of a bot
 
 /** A selection of a person or a bot for a game; "Other bot" opens a field for a name. */
 export class BotChoice {

@@ -61,7 +61,9 @@ export class GameChoice {
       }
       return this.changed(this.text());
     };
-    const fields = game.options.map((option) => {
+    // Options of other packages may be of kinds that no field is made for; they keep their defaults.
+    const isShown = ({ default: value }) => ["boolean", "number"].includes(typeof value) || Array.isArray(value);
+    const fields = game.options.filter(isShown).map((option) => {
       const name = option.name.replaceAll("_", " ");
       if (typeof option.default === "boolean") {
         const control = h("input", { type: "checkbox", checked: option.default, onchange: changed });

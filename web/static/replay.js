@@ -69,6 +69,7 @@ function show(number) {
 }
 
 document.addEventListener("keydown", (event) => {
+  if (event.altKey || event.ctrlKey || event.metaKey) return;
   if (event.target.closest("select, input") && event.target !== controls.slider) return;
   if (controls.press(event.key)) event.preventDefault();
 });

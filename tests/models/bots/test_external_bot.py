@@ -80,7 +80,7 @@ def test_a_program_receives_all_commands_and_answers(make_bot: MakeBot, tmp_path
                     with open({str(log)!r}, "a") as file:
                         file.write(line)
                     os.write(2, b"hm\\n" * 20000)
-                    say("# hm")
+                    say("# hm" * 2000)
                     yield line
         source, sys.stdin = sys.stdin, Log()
         """,

@@ -60,6 +60,7 @@ def test_bots_of_other_packages_declare_what_their_names_say() -> None:
         ("vadus@64,batch=2000", "checkpoint bot: .*batch"),
         ("vadus@64,leaves=8", "checkpoint bot: .*batch"),
         ("vadus@2s,threads=x", "checkpoint bot: threads must be"),
+        ("alphabeta:1,candidates=" + "9" * 400, "candidates must be"),
     ):
         with pytest.raises(UnknownBotError, match=message):
             BotSpec.parse(name)

@@ -261,7 +261,7 @@ def test_bots_are_chosen_by_name_and_changed_in_mid_game(visit: OpenPage) -> Non
     page = visit(expects_errors=True)
     seats = choose_board(page, "Vadus", {"size": "3"})
     seats.nth(0).select_option("")
-    seats.nth(1).select_option("other")
+    seats.nth(1).select_option("\n")
     name = page.locator(".seats .other-bot").nth(1).get_by_label("Name of the bot")
     for refused in ("exec:true", "./models", "mcts:999999999", "nobody"):
         name.fill(refused)

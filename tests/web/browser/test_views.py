@@ -76,7 +76,7 @@ def test_an_agent_named_by_the_user_and_each_kind_of_heat_map(visit: OpenPage, p
     page = visit(POSITION, expects_errors=True)
     for _ in range(2):
         page.get_by_role("button", name=re.compile("^Remove")).first.click()
-    page.get_by_label("Add an agent").select_option("other")
+    page.get_by_label("Add an agent").select_option("\n")
     name = page.get_by_role("textbox", name="Name of the bot")
     name.fill("exec:true")
     name.press("Enter")

@@ -112,6 +112,7 @@ class GamePage {
     this.board.element.dataset.revision = game.revision;
     this.showPlayers();
     this.rate();
+    if (before && this.seating.open && String(before.players) !== String(game.players)) this.listSeats();
     this.showStatus(before);
     this.showButtons();
     this.showMoves();
