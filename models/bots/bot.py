@@ -181,10 +181,9 @@ class Bot(ABC):
         """Release resources outside of this process, if there are any."""
 
 
-def line_of(choose: Callable[[State], int], state: State) -> tuple[int, ...]:
-    """Return the line in which ``choose`` plays both players, half as long as ``LINE_ACTIONS``."""
-    ahead = state.clone()
-    line: list[int] = []
+def line_of(choose: Callable[[State], int], state: State, action: int) -> tuple[int, ...]:
+    """Return the line after ``action`` in which ``choose`` plays both players, half as long as ``LINE_ACTIONS``."""
+    ahead, line = state.child(action), [action]
     while len(line) < LINE_ACTIONS // 2 and not ahead.is_terminal():
         line.append(choose(ahead))
         ahead.apply_action(line[-1])

@@ -57,7 +57,7 @@ class ActionValueBot(Bot):
             best / best.sum(),
             evaluation=float(evaluations.max()),
             action_evaluations=evaluations,
-            line=line_of(self.step, state),
+            line=line_of(self.step, state, action),
         )
 
     def step(self, state: State) -> int:

@@ -39,7 +39,7 @@ class MCTSBot(Bot):
     Leaves are evaluated by one random playout each, or by the evaluation of the game.
 
     Between moves of one game, the bot keeps the part of its tree below the current position. The kept part counts as
-    visits; each step runs its full number of simulations in addition, unless the position is proven.
+    visits; each step runs its full number of simulations in addition, unless the position is proven or has ``MAX_VISITS``.
 
     Attributes:
         root_statistics: statistics of each action from the last ``step``; None before the first one and after a batch.
@@ -156,7 +156,7 @@ class MCTSBot(Bot):
             simulations=total,
             visits=visits,
             action_values=np.where(np.isnan(proven), known, proven),
-            line=tuple(self.best_line(LINE_ACTIONS) or [chosen]),
+            line=self._best_line(chosen),
         )
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -174,10 +174,10 @@ class MCTSBot(Bot):
         self._root = None
         self.root_statistics = None
 
-    def best_line(self, max_actions: int = 12) -> list[int]:
-        """Return the most visited line of the last ``step``, proven results first; empty before the first step."""
-        line: list[int] = []
-        while self.root_statistics is not None and len(line) < max_actions:
+    def _best_line(self, action: int) -> tuple[int, ...]:
+        """Return the most visited line of the last ``step`` after ``action``, proven results first."""
+        line = [action]
+        while len(line) < LINE_ACTIONS:
             found = [part for tree in self._trees if (part := tree.statistics(line)) is not None]
             if not found:
                 break
@@ -185,7 +185,7 @@ class MCTSBot(Bot):
             if not statistics.visits.any():
                 break
             line.append(int(statistics.best[0]))
-        return line
+        return tuple(line)
 
     def _start_trees(self, record: np.void) -> None:
         seeds = self._generator.integers(0, 2**64, len(self._trees), np.uint64)

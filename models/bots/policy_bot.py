@@ -102,15 +102,16 @@ class PolicyBot(Bot):
         return policy, int(self._choose(probabilities)[0])
 
     def analyze(self, state: State) -> Analysis:
-        """See :meth:`Bot.analyze`. The line is that of the most probable actions."""
+        """See :meth:`Bot.analyze`. The line goes on with the most probable actions."""
         legal, probabilities, values = self._policy_of(state)
+        action = int(self._choose(probabilities)[0])
         return Analysis(
             state.current_player(),
-            int(self._choose(probabilities)[0]),
+            action,
             legal,
             probabilities[0, legal],
             value=None if values is None else float(values[0]),
-            line=line_of(lambda ahead: int(self._policy_of(ahead)[1].argmax()), state),
+            line=line_of(lambda ahead: int(self._policy_of(ahead)[1].argmax()), state, action),
         )
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

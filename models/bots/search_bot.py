@@ -167,7 +167,9 @@ class SearchBot(Bot):
     def _analysis(self, state: State, result: SearchResult) -> Analysis:
         assert self._last is not None
         actions, visits, values, priors = self._last.root_edges()
-        chosen, value = int(result.actions[0]), float(result.values[0])
+        chosen, value, proven = int(result.actions[0]), float(result.values[0]), None
+        if result.solved[0]:
+            value = proven = float(np.sign(value))  # without the discount
         policy = result.policies[0, actions].astype(np.float64)
         return Analysis(
             state.current_player(),
@@ -175,14 +177,14 @@ class SearchBot(Bot):
             actions.astype(np.int64),
             policy,
             value=value,
-            proven=value if result.solved[0] else None,
+            proven=proven,
             simulations=int(visits.sum()),
             visits=visits.astype(np.int64),
             action_values=values.astype(np.float64),
             priors=priors.astype(np.float64),
-            line=tuple(self._last.best_line(chosen, max_actions=LINE_ACTIONS)),
+            line=tuple(self._last.best_line(chosen, LINE_ACTIONS)),
             lines=tuple(
-                tuple(self._last.best_line(int(actions[edge]), max_actions=LINE_ACTIONS))
+                tuple(self._last.best_line(int(actions[edge]), LINE_ACTIONS))
                 for edge in np.lexsort((-policy, -visits))[:NUM_LINES]
                 if visits[edge]
             ),
@@ -224,7 +226,10 @@ class SearchBot(Bot):
             return self._search_in_time().run_in_time(roots, self.seconds, self._generator)
         # Searches allocate powers of two of games and simulations; a single position needs little.
         room = 1 << (len(roots) - 1).bit_length(), 1 << (self.simulations - 1).bit_length()
-        return self._search_of(*room).run(roots, self.simulations, self._generator)
+        edges = None
+        if len(roots) == 1:  # a search ends when the table is full
+            edges = max(2 * self._game.num_actions, min((room[1] + 1) * self._game.num_actions, MAX_EDGES))
+        return self._search_of(*room, edges).run(roots, self.simulations, self._generator)
 
     def _search_in_time(self) -> NetworkSearch:
         return self._search_of(1, MAX_SIMULATIONS, max(MAX_EDGES_IN_TIME, 2 * self._game.num_actions))

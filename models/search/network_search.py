@@ -303,15 +303,15 @@ class NetworkSearch:
         self._finish_all(self._trees, self.policy.parameters, actions, values, policies, visits)
         return SearchResult(actions, values, policies, visits, self._trees.nodes["solved"][:, 0] != 0)
 
-    def root_edges(self, game: int = 0) -> tuple[npt.NDArray[Any], ...]:
-        """Return statistics of the legal actions at the root of one game of the last search, for the player to move.
+    def root_edges(self) -> tuple[npt.NDArray[Any], ...]:
+        """Return statistics of the legal actions at the root of the first game of the last search, for the player to move.
 
         Returns:
             The actions in ascending order, ``int32[num_legal]``; their visit counts, ``int32[num_legal]``; their mean values
             in [-1, 1], ``float32[num_legal]``, NaN for unvisited actions; and their prior probabilities from the network,
             ``float32[num_legal]``.
         """
-        nodes, edges = self._trees.nodes[game], self._trees.edges[game]
+        nodes, edges = self._trees.nodes[0], self._trees.edges[0]
         root = nodes[0]
         block = edges[root["first_edge"] : root["first_edge"] + root["num_edges"]]
         block = block[block["action"].argsort()]
@@ -323,9 +323,9 @@ class NetworkSearch:
         values = np.where(taken, sign * np.where(children["solved"] != 0, children["network_value"], means), np.nan)
         return block["action"].copy(), visits, values, block["prior"].copy()
 
-    def best_line(self, first_action: int, game: int = 0, max_actions: int = 12) -> list[int]:
-        """Return the principal variation of the last search that starts with ``first_action`` at the root."""
-        nodes, edges = self._trees.nodes[game], self._trees.edges[game]
+    def best_line(self, first_action: int, max_actions: int) -> list[int]:
+        """Return the most visited line of the first game of the last search after ``first_action``, proven results first."""
+        nodes, edges = self._trees.nodes[0], self._trees.edges[0]
         line: list[int] = []
         node = 0
         while len(line) < max_actions and nodes[node]["num_visited"]:
@@ -338,6 +338,11 @@ class NetworkSearch:
                 taken = taken[taken["action"] == first_action]
                 if not len(taken):
                     return [first_action]
+            elif nodes[node]["solved"]:
+                children = nodes[taken["child"]]
+                sign = 1 - 2 * int(nodes[node]["player"])
+                results = np.where(children["solved"] != 0, sign * children["network_value"], -np.inf)
+                taken = taken[results == results.max()]
             best = taken[nodes["visits"][taken["child"]].argmax()]
             line.append(int(best["action"]))
             node = int(best["child"])

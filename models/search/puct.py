@@ -28,7 +28,8 @@ class PUCT:
     Attributes:
         exploration: exploration constant, c_init in the paper; at least 0.
         exploration_base: base of the exploration term, c_base in the paper; more than 0.
-        noise_fraction: weight of the Dirichlet noise in the root priors, in [0, 1]; 0 for evaluation games.
+        noise_fraction: weight of the Dirichlet noise in the root priors, in [0, 1]; 0 for evaluation games and for searches
+            with a time limit, which would mix it in again where they keep the tree.
         noise_concentration: alpha of the Dirichlet distribution, more than 0; about 10 divided by the number of legal
             actions.
 

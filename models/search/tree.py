@@ -210,10 +210,13 @@ def cancel(nodes: Nodes, edges: Edges, game: Record, leaf: Record) -> None:
     if leaf.added:
         parent = nodes[leaf.node].parent
         first = nodes[parent].first_edge
+        nodes[parent].num_visited -= 1
         for edge in range(first, first + nodes[parent].num_edges):
             if edges[edge].child == leaf.node:
                 edges[edge].child = NO_NODE
-        nodes[parent].num_visited -= 1
+                # Another thread may have visited later ones: visited edges come first.
+                swap_edges(edges, edge, first + nodes[parent].num_visited)
+                break
         while nodes[game.num_nodes - 1].visits == 0:  # later nodes may be of another thread
             game.num_nodes -= 1
 

@@ -1,7 +1,7 @@
 """Search for wins within the turn of the player to move.
 
-The search is exhaustive over the actions of the turn, except that first actions rejected by the game's ``may_win`` kernel
-are skipped. A turn may have several actions.
+The search is exhaustive over the actions of the turn, except that actions rejected by the game's ``may_win`` kernel are
+skipped. A turn may have several actions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MAX_TURN_ACTIONS = 6
 
 @linked
 def may_win(board: BoardRecord, state: StateRecord, action: int) -> bool:
-    """Return whether the turn may win if it continues with the legal ``action``; a cheap necessary condition."""
+    """Return whether the turn may win if it continues with the legal ``action``; a cheap condition, which may miss wins."""
     raise NotImplementedError
 
 

@@ -116,7 +116,5 @@ def test_other_networks_dtypes_and_devices_are_evaluated_by_pytorch() -> None:
     network, device = network_of(), fastest_device()
     assert isinstance(make_evaluator(network, device=CPU, dtype=torch.bfloat16), NetworkEvaluator)
     assert isinstance(make_evaluator(Other(network.architecture), device=CPU), NetworkEvaluator)
-    assert device.type == ("cuda" if torch.cuda.is_available() else "cpu")
-    assert fastest_dtype(device) in (torch.float32, torch.bfloat16)
     evaluator = NetworkEvaluator(network)
     assert (evaluator.device, evaluator.dtype) == (device, fastest_dtype(device))

@@ -141,6 +141,7 @@ def test_all_bots_say_what_they_think_alike(name: str, known: set[str], make_bot
         assert -1 <= found.value <= 1
         assert found.values[found.player] == found.value == -found.values[1 - found.player]
     assert found.visits is None or found.visits.sum() == found.simulations
+    assert found.line[:1] in ((), (found.action,))
     for action in found.line:
         state.apply_action(action)
     assert name == "policy:" or BotSpec.parse(bot.name).entry.estimates_values == (found.value is not None)

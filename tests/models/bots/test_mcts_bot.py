@@ -362,8 +362,9 @@ def test_the_first_visit_of_an_action_counts_the_evaluation_of_where_it_leads(ga
                 assert value == pytest.approx(expected, abs=1e-3)
 
 
-def test_without_an_evaluation_leaves_are_played_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_evaluation_leaves_can_only_be_played_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stoneworks.models.evaluations.has_evaluation", lambda game: False)
     with pytest.raises(MissingEvaluationError, match="leaf=evaluation"):
         load_bot("mcts:10,leaf=evaluation", "vadus(size=2)")
-    assert load_bot("mcts:10", "vadus(size=2)").name == "mcts:10"
+    state = played("vadus(size=2)")
+    assert load_bot("mcts:10", state.get_game()).step(state) in state.legal_actions()

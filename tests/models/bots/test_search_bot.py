@@ -86,6 +86,21 @@ def test_an_analysis_without_a_limit_grows_until_it_is_stopped() -> None:
     assert found[-1].proven is not None, "where the result is proven, it ends by itself"
 
 
+def test_a_proven_result_is_not_discounted() -> None:
+    game = load_game("vadus(size=2)")
+    bot, state = (
+        make_bot(game, simulations=64, settings=SearchSettings(PLAYING_POLICY, discount=0.9)),
+        game.new_initial_state(),
+    )
+    while not state.is_terminal():
+        found = bot.analyze(state)
+        if found.proven is not None:
+            assert found.proven == found.value
+            assert found.proven in (1, 0, -1)
+        state.apply_action(found.action)
+    assert found.proven == state.returns()[found.player]
+
+
 def test_the_network_evaluates_each_position_of_a_game_once() -> None:
     """Also from move to move; the answers, and so the moves, are those of a bot that forgets."""
     game = load_game("vadus(size=3)")
