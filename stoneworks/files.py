@@ -59,14 +59,16 @@ def check_output_file(name: str, path: str | os.PathLike[str], suffixes: Sequenc
         suffixes: allowed suffixes; empty if any is allowed.
 
     Raises:
-        ValueError: the suffix is not allowed, the folder does not exist or is not writable, or the path is a folder.
+        ValueError: the suffix is not allowed, the folder does not exist or is not writable, or the path is that of
+            something else, such as a folder or a device.
     """
     file = Path(path)
-    if (suffixes and file.suffix not in suffixes) or not file.parent.is_dir() or file.is_dir():
+    if (suffixes and file.suffix not in suffixes) or not file.parent.is_dir() or (file.exists() and not file.is_file()):
         ending = f", ending in {' or '.join(suffixes)}" if suffixes else ""
         raise ValueError(f"{name} must be a file in an existing folder{ending}, got {str(path)!r}")
-    if not os.access(file if file.exists() else file.parent, os.W_OK):
-        raise ValueError(f"{name} must be a writable file, got {str(path)!r}")
+    # It is replaced by a new file of the folder.
+    if not os.access(file.parent, os.W_OK) or (file.exists() and not os.access(file, os.W_OK)):
+        raise ValueError(f"{name} must be a writable file in a writable folder, got {str(path)!r}")
 
 
 def remove_temporary_files(folder: Path) -> None:
@@ -90,9 +92,9 @@ def sync_folder(path: Path) -> None:
     """Flush a folder's directory entries to disk. Does nothing on systems without support for this (Windows)."""
     if not hasattr(os, "O_DIRECTORY"):
         return
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        with contextlib.suppress(OSError):  # not supported by some file systems
+    with contextlib.suppress(OSError):  # not supported by some file systems, or a folder that may not be read
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
             os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        finally:
+            os.close(descriptor)

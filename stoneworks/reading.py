@@ -28,9 +28,8 @@ def read_bytes(path: str | os.PathLike[str], error: type[Exception], max_bytes: 
     file = Path(path)
     try:
         # Without O_NONBLOCK, opening a FIFO blocks until a writer opens it; checking the file type first would be a race.
-        descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        with os.fdopen(descriptor, "rb") as opened:
-            status = os.fstat(descriptor)
+        with open(file, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as opened:
+            status = os.fstat(opened.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise error(f"{file} is not a regular file")
             if max_bytes is not None and status.st_size > max_bytes:

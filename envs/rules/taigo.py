@@ -22,7 +22,7 @@ from stoneworks.envs.rules.kernels.random_numbers import random_below
 from stoneworks.envs.rules.options import IntegerOption, IntegerPairOption, Option
 from stoneworks.envs.rules.records import Constant, Field, change_plane, plane_names, record_dtype, start_game
 from stoneworks.envs.rules.state import State
-from stoneworks.envs.rules.templates import TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
+from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.text_board import hex_board_text, status_text
 
 # Endings: 1 + the index in Taigo.reasons.
@@ -496,6 +496,21 @@ class Taigo(Game):
         yield "holes_to_fill", records["holes_to_fill"] != np.where(fillable, (codes == HOLE).sum(axis=0), 0)
         no_place = (records["holes_to_fill"] == 0) & ((records["tiles_left"] == 0) | (open_pairs == 0))
         yield "ending", ~over & no_place
+        # G5: a color that is said to have five in a row has them, and so has a winner.
+        said = np.flatnonzero(records["five"].any(axis=1))
+        without_five = np.zeros(len(records), np.bool_)
+        for color in range(2):
+            own = kind_of(codes[:, said]) == DARK + color
+            found = np.zeros(len(said), np.bool_)
+            for axis in range(3):
+                row = own
+                for _ in range(4):
+                    row = np.append(own[:-1] & row[around[:, axis]], own[-1:], axis=0)
+                found |= row.any(axis=0)
+            without_five[said] |= (records["five"][said, color] != 0) & ~found
+        yield "five", without_five
+        winner = records["winner"]
+        yield "winner", (winner != NO_WINNER) & (records["five"][np.arange(len(records)), winner] == 0)
 
     def max_game_length(self) -> int:
         """Return an upper bound on the length of a game: tiles and cones are used as far as there is room.
@@ -630,7 +645,7 @@ class Taigo(Game):
         if holes:
             return f"G4: first a cone fills the hole at {' or '.join(holes)}"
         light_cell = self.grid.neighbors[cell, plane]
-        if light_cell == NO_NEIGHBOR or not self.grid.on_board[cell]:
+        if light_cell == NO_NEIGHBOR:
             return "G2: a half of the tile is outside the window"
         for half in (cell, light_cell):
             if is_occupied(codes[half]):

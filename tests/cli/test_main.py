@@ -80,6 +80,7 @@ ARENA = ["arena", *MATCH[1:]]
         ([*MATCH, "--pairs", "0"], "'--pairs'"),
         ([*MATCH, "--seed", "-1"], "got '-1'"),
         ([*MATCH, "--save", "/no/such/folder/x"], "save must be a file in an existing folder, got '/no/such/folder/x'"),
+        ([*MATCH, "--save", "/dev/null"], "save must be a file in an existing folder, got '/dev/null'"),
         (["play", "vadus", "--option", "size"], r"got 'size'"),
         (["play", "vadus", "--option", "size=big"], "got 'size=big'"),
         (["play", "vadus", "--option", "size=3", "--size", "4"], "each name once, got 'size=3', 'size=4'"),

@@ -148,7 +148,7 @@ def int64(value: Any) -> int:
 def capacity(num_cells: int) -> int:
     """Return the number of cells that records for a board of ``num_cells`` have room for: 384, 768, 1536, ...
 
-    Boards of the same capacity share their record types and machine code; Vadus of sizes 2 to 9 compiles once.
+    Boards of the same capacity share their record types and machine code; Vadus of sizes 2 to 10 compiles once.
     """
     room = 384
     while room < num_cells:

@@ -508,6 +508,7 @@ class Taugo(TaugoTexts):
             yield name, (words != records[name]).any(axis=(1, 2))
         own = stones[np.arange(len(records)), last] == records["current_player"] + 1
         yield "last_stone", (last != NONE) & ~own
+        yield "direction", (last == NONE) & (records["direction"] != NONE)
 
     def max_game_length(self) -> int:
         """Return 3 N^2 + 8 N + 2 for N intersections per side.

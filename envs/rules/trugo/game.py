@@ -222,8 +222,9 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
     It is one function, because a call with an array as an argument counts references, which takes as long as a draw.
     """
     num_words = board.num_words
-    tiles = np.empty(hex_sets.WORD_BITS * num_words, np.int16)  # the hexes with a tile, in any order
-    place = np.empty(hex_sets.WORD_BITS * num_words, np.int16)  # where in ``tiles`` each is
+    # The hexes with a tile, in any order, and where in ``tiles`` each is; those of the largest window need all 16 bits.
+    tiles = np.empty(hex_sets.WORD_BITS * num_words, np.uint16)
+    place = np.empty(hex_sets.WORD_BITS * num_words, np.uint16)
     num_tiles = 0
     for word_index in range(num_words):
         word = state.tiles[word_index]

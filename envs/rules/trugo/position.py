@@ -122,7 +122,7 @@ class TrugoTexts(Game):
         if outcome.winner is None:
             return Explanation(f"no winner in {position.turns} turns")
         kinds, cells = np.nonzero((position.top == outcome.winner) | (position.below == outcome.winner))
-        text = "the last pieces of both players left in one turn of the winner's"
+        text = "neither player has a piece left after the winner's turn"
         if len(cells):
             text = f"{self.colors[1 - outcome.winner]} has no piece left"
         return Explanation(text, tuple(((PICK + kinds) * self.grid.num_cells + cells).tolist()))

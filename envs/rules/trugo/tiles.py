@@ -22,7 +22,7 @@ from stoneworks.envs.rules.trugo.plane import (
 
 # What the tiles around a tile imply for its removal (R4): forbidden; allowed; allowed if its two neighbors are connected
 # without it.
-FORBIDDEN, ALLOWED, IF_CONNECTED = 0, 1, 2
+ALLOWED, IF_CONNECTED = 1, 2
 
 
 def removal_by_surroundings() -> np.ndarray[Any, np.dtype[np.uint8]]:

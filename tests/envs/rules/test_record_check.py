@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -125,6 +126,24 @@ def test_a_field_is_refused_just_beyond_its_range(game_string: str, field: str, 
     changed[changed.argmin()] = value
     with pytest.raises(RecordError, match=f"field {field}"):
         game.check_records(record)
+
+
+def test_five_in_a_row_and_the_direction_of_a_line_follow_from_the_stones() -> None:
+    game = load_game("taigo(radius=4)")
+    record = game.new_initial_state().record.reshape(1).copy()
+    record["five"][0, 0] = 1
+    with pytest.raises(RecordError, match="field five"):
+        game.check_records(record)
+    ends = (deque(random_game(game, seed), maxlen=1)[0] for seed in range(99))
+    record = next(state.record for state in ends if state.outcome().winner is not None).reshape(1).copy()
+    game.check_records(record)
+    record["five"] = 0
+    with pytest.raises(RecordError, match="field winner"):
+        game.check_records(record)
+    record = load_game("taugo(size=3)").new_initial_state().record.reshape(1).copy()
+    record["direction"] = 1
+    with pytest.raises(RecordError, match="field direction = 1"):
+        load_game("taugo(size=3)").check_records(record)
 
 
 def test_a_row_of_taugo_may_be_full_of_stones_of_one_color() -> None:
