@@ -20,7 +20,7 @@ from stoneworks.registry import _REGISTRIES
 
 # The networks of the tests are small, and threads that wait for one another slow down a machine with other work to do. Read by
 # torch when it is imported, also in processes that tests start.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ["OMP_NUM_THREADS"] = "1"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import functools
 import importlib.util
 import inspect
 import io
@@ -20,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from game_play import after, legal_texts, read_test_data
 from stoneworks.envs.rules import game_names, load_game
@@ -70,22 +67,8 @@ def test_a_page_shows_the_facts_of_its_game(page: GamePage) -> None:
     letter, number = read_test_data("games.yaml")[game.name]["rulings"]
     rulings = [f"{letter}{i + 1}" for i in range(number)]
     assert re.findall(r"^- \*\*(\w+)\.\*\* ", page.text, re.MULTILINE) == rulings
-    assert set(rulings) <= rulings_cited(), "a test of the rules names each"
     pictures = [picture for picture in RULING_PICTURES if picture.state().game.name == game.name]
     assert {*rulings, "turn", "end"} <= {picture.illustration.ruling.partition("-")[0] for picture in pictures}
-
-
-@functools.cache
-def rulings_cited() -> set[str]:
-    """Return the rulings of positions, and those that tests of the rules name in docstrings or parameters, not in comments."""
-    positions = yaml.safe_load((ROOT / "tests" / "testdata" / "rulings.yaml").read_text(encoding="utf-8"))
-    texts = [position["ruling"] for position in positions]
-    for path in (ROOT / "tests" / "envs" / "rules").glob("test_*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                texts.append(ast.get_docstring(node) or "")
-                texts += [ast.unparse(decorator) for decorator in node.decorator_list]
-    return set(re.findall(r"\b[A-Z]\d+\b", " ".join(texts)))
 
 
 def test_the_examples_of_actions_have_the_indices_that_a_page_gives(page: GamePage) -> None:

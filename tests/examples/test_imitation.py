@@ -42,7 +42,8 @@ def test_it_is_trained(repository: Path, tmp_path: Path, monkeypatch: pytest.Mon
     with torch.no_grad():
         loss = functional.cross_entropy(network(planes)[0], actions)
     assert loss < 0.85 * math.log(game.num_actions), "it foresees the teacher better than chance"
-    assert load_bot(str(tmp_path / "run" / "checkpoint"), game).step(game.new_initial_state()) >= 0
+    start = game.new_initial_state()
+    assert load_bot(str(tmp_path / "run" / "checkpoint"), game).step(start) in start.legal_actions()
 
     resumed = stoneworks.train(config, tmp_path / "run", resume=True, games=32)
     assert (resumed.done, resumed.finished) == (32, True)

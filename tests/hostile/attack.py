@@ -16,7 +16,6 @@ import functools
 import hashlib
 import inspect
 import json
-import logging
 import multiprocessing
 import os
 import resource
@@ -33,15 +32,12 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
-import numba
 import numpy as np
 from gymnasium.error import ResetNeeded
 
 import stoneworks
 from stoneworks.envs.rules import Batch, Game, RecordError, State, load_game
-from stoneworks.envs.rules.kernels import kernel_cache
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.envs.vector import VectorEnv
 from stoneworks.evaluation import ArenaFolderError, ArenaSettings, LadderError, load_arena, load_ladder, play_arena
@@ -155,10 +151,6 @@ def damaged(content: bytes, random: np.random.Generator) -> bytes:
     return content[:place] + ends[random.integers(len(ends))]
 
 
-def double(number: int) -> int:
-    return 2 * number
-
-
 def attack_files(number: int, seed: int) -> Counts:
     """Damage files of every kind."""
     import torch
@@ -173,7 +165,6 @@ def attack_files(number: int, seed: int) -> Counts:
     from stoneworks.web.store import DATABASE_FILE, Store
     from tiny_runs import alphazero
 
-    logging.disable(logging.WARNING)  # a damaged kernel is reported there
     folder = Path(tempfile.mkdtemp(prefix="hostile-"))
     counts = Counts()
     random = np.random.default_rng(seed)
@@ -193,7 +184,6 @@ def attack_files(number: int, seed: int) -> Counts:
     store = Store(database.parent, 10, 1000)
     store.create([new_game(Positions().line(game, ("b2",)), (None, "random"))] * 5)
     store.close()
-    kernel, cache, context = compiled_kernel(folder)
     (games_file,), (arena_file,) = (run_folder / "matches").iterdir(), (arena / "games").iterdir()
     metrics, config_file = run_folder / "metrics.jsonl", run_folder / "config.yaml"
 
@@ -239,7 +229,6 @@ def attack_files(number: int, seed: int) -> Counts:
         return True
 
     kinds: list[tuple[Path, Callable[[], bool], tuple[type[BaseException], ...]]] = [
-        (kernel, lambda: cache.load_overload(None, context) is None and not kernel.exists(), ()),
         (forged / "model.safetensors", load_forged, (CheckpointError,)),
         (forged / "training.safetensors", load_forged, (CheckpointError,)),
         (metrics, read_all_metrics, ()),
@@ -267,16 +256,6 @@ def attack_files(number: int, seed: int) -> Counts:
             print(f"{file.relative_to(folder)}: {counts['silent'] - bad} accepted silently", file=sys.stderr)
     shutil.rmtree(folder)
     return counts
-
-
-def compiled_kernel(folder: Path) -> tuple[Path, Any, Any]:
-    """Return the file of a kernel in a cache of its own, the cache, and what loading needs."""
-    dispatcher: Any = numba.njit(nogil=True)(double)
-    signature = (numba.int64,)
-    with patch.dict(os.environ, STONEWORKS_CACHE_DIR=str(folder / "kernels")):
-        cache = dispatcher._cache = kernel_cache.KernelCache("double", double, signature)
-        dispatcher.compile(signature)
-    return cache.file, cache, dispatcher.targetctx
 
 
 BAD_VALUES: tuple[Any, ...] = (
@@ -424,7 +403,6 @@ def attack_full_disk(number: int, seed: int) -> Counts:
     small = make_network(Architecture.of_game(game, channels=2, blocks=1))
     large = make_network(Architecture.of_game(game, channels=64, blocks=2))
     ladder = shipped_ladders()["vadus(size=5)"]
-    logging.disable(logging.WARNING)
     with limited_disk(64) as folder:
         if folder is None:
             print("full disk: not run, as no tmpfs can be mounted here", file=sys.stderr)
@@ -444,10 +422,6 @@ def attack_full_disk(number: int, seed: int) -> Counts:
             left = [file.name for file in folder.iterdir()]
             if left != ["checkpoint"]:
                 counts.note("silent", f"full disk: the folder holds {left}")
-    with limited_disk(8) as folder:
-        for _ in range(number):
-            kernel_cache._cache_folder.cache_clear()
-            counts.attempt(lambda: not compiled_kernel(folder)[0].exists(), ())
     for attempt in range(number // 4):
         which = ("ppo", "alphazero", "arena")[attempt % 3]
         with limited_disk(int(random.integers(4, 300))) as folder:

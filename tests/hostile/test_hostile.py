@@ -16,3 +16,5 @@ def test_nothing_is_accepted_silently_and_nothing_crashes(attack: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert attack in done.stdout
+    if "not run" in done.stderr:
+        pytest.skip(done.stderr.strip())

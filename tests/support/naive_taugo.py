@@ -66,11 +66,8 @@ class NaiveTaugo:
 
     # -- Legal actions (T4 to T8) --------------------------------------------------------------------------------------
 
-    def is_empty(self, point: Point) -> bool:
-        return point not in self.stones and (point in self.intersections or point in self.edge_points)
-
     def can_place(self, point: Point) -> bool:
-        return self.is_empty(point) and point in self.intersections and not self.makes_knot({point})
+        return point not in self.stones and point in self.intersections and not self.makes_knot({point})
 
     def run_behind(self, point: Point, heading: str) -> tuple[list[Point], Point | None]:
         """Return the enemy stones behind ``point``, nearest first, and the friendly stone behind them, if there is one."""
@@ -86,7 +83,7 @@ class NaiveTaugo:
 
     def can_cut(self, point: Point, heading: str) -> bool:
         run, friend = self.run_behind(point, heading)
-        if not self.is_empty(point) or not run or friend is None:
+        if point in self.stones or not run or friend is None:
             return False
         if self.last is not None and friend != self.last:
             return False

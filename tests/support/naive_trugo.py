@@ -39,9 +39,7 @@ def corners_next_to(corner: Corner) -> list[Corner]:
 
 
 class NaiveTrugo:
-    def __init__(
-        self, tiles: int = 36, pieces: int = 25, stacking: bool = True, max_turns: int = 400, radius: int = 10
-    ):
+    def __init__(self, tiles: int, pieces: int, stacking: bool, max_turns: int, radius: int):
         self.pool = tiles
         self.reserve = [pieces, pieces]
         self.stacking = stacking

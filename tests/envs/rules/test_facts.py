@@ -85,7 +85,6 @@ def test_images_of_actions_and_planes(name: str) -> None:
 def test_positions_are_equal_whatever_their_histories(name: str, fact: list[str]) -> None:
     one, other = (played(fact[0], texts) for texts in fact[1:])
     assert one == other
-    assert one.record.tobytes() == other.record.tobytes()
 
 
 @facts_by_name("different")

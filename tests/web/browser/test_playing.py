@@ -376,14 +376,13 @@ def test_two_browsers_see_the_same_game(start: Start, open_page: OpenPage) -> No
     hit(other, "c4").click()
     expect(one.locator(".moves > li")).to_have_count(2)
     # Both act on the same position: one of them is too late, and nothing is lost or played twice.
-    hit(one, "a4").dispatch_event("click")
-    hit(other, "b4").dispatch_event("click")
-    for page in (one, other):
-        page.wait_for_function("() => document.querySelectorAll('.moves > li').length >= 3")
-        page.wait_for_timeout(500)
-    moves = one.locator(".moves").inner_text()
-    assert other.locator(".moves").inner_text() == moves
+    with one.expect_response("**/act"), other.expect_response("**/act"):
+        hit(one, "a4").dispatch_event("click")
+        hit(other, "b4").dispatch_event("click")
     actions = record_of(one).actions
+    for page in (one, other):
+        expect(page.locator(".moves > li")).to_have_count(len(actions))
+    assert other.locator(".moves").inner_text() == one.locator(".moves").inner_text()
     assert actions[:2] == ("d4", "c4")
     assert set(actions[2:]) <= {"a4", "b4"}
     assert len(actions) >= 3
