@@ -175,6 +175,8 @@ class SelfPlayMaskablePPO(MaskablePPO):
     :func:`stoneworks.envs.advantages.self_play_advantages`).
     """
 
+    rollout_buffer: SelfPlayRolloutBuffer
+
     def _setup_model(self) -> None:
         if self.env is not None:  # None in a model loaded for inference
             self._check_env(self.env)
@@ -187,6 +189,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
         """Replace the environment. Raises ``ValueError`` if it is not of the allowed type."""
         self._check_env(env)
         super().set_env(env, force_reset)
+        assert self.env is not None
         self.rollout_buffer.env = self.env
 
     @staticmethod
