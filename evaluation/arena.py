@@ -178,7 +178,7 @@ def _chunks(
 
 
 def load_arena(folder: str | os.PathLike[str]) -> ArenaResult:
-    """Return the current result of the arena in a folder, with all its games, without those of further rounds.
+    """Return the current result of the arena in a folder, without the games of further rounds.
 
     Raises:
         ArenaFolderError: there is no arena, or a file does not contain the expected games.

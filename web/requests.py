@@ -26,7 +26,7 @@ MAX_ACTIONS = 20_000
 #: Maximum number of characters of a comment.
 MAX_COMMENT_CHARACTERS = 4000
 
-#: What a response says of an error that nobody expects; the log of the server has more.
+#: Message of a response to a request that failed unexpectedly.
 INTERNAL_ERROR = "internal error; the server's log has the details"
 
 _WITHOUT_NULL = r"^[^\x00]*$"

@@ -410,7 +410,7 @@ class Watch:
         games = path / _GAMES_FOLDERS[kind]
         if not games.is_dir():
             raise RequestError("this arena has no games yet", 409)
-        if games.is_symlink() or any(file.is_symlink() for file in games.glob("*.jsonl")):
+        if any(map(_is_link, (games, *games.glob("*.jsonl")))):
             raise RequestError("the games of this arena are links, which are not followed", 409)
         stamp = [(file.name, _stamp(file)) for file in sorted(games.glob("*.jsonl"))]
         try:
@@ -474,7 +474,7 @@ def _is_link(path: Path) -> bool:
 
 def _games_files(folder: Path) -> list[Path]:
     """Return the record files of an arena or of the matches of a run, without links."""
-    return [] if folder.is_symlink() else [file for file in sorted(folder.glob("*.jsonl")) if not _is_link(file)]
+    return [] if _is_link(folder) else [file for file in sorted(folder.glob("*.jsonl")) if not _is_link(file)]
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:

@@ -496,18 +496,18 @@ class Taigo(Game):
         yield "holes_to_fill", records["holes_to_fill"] != np.where(fillable, (codes == HOLE).sum(axis=0), 0)
         no_place = (records["holes_to_fill"] == 0) & ((records["tiles_left"] == 0) | (open_pairs == 0))
         yield "ending", ~over & no_place
-        # G5: a color that is said to have five in a row has them, and so has a winner.
-        said = np.flatnonzero(records["five"].any(axis=1))
+        # G5: a color marked as having five in a row, or as the winner, has five in a row on the board.
+        marked = np.flatnonzero(records["five"].any(axis=1))
         without_five = np.zeros(len(records), np.bool_)
         for color in range(2):
-            own = kind_of(codes[:, said]) == DARK + color
-            found = np.zeros(len(said), np.bool_)
+            own = kind_of(codes[:, marked]) == DARK + color
+            found = np.zeros(len(marked), np.bool_)
             for axis in range(3):
                 row = own
                 for _ in range(4):
                     row = np.append(own[:-1] & row[around[:, axis]], own[-1:], axis=0)
                 found |= row.any(axis=0)
-            without_five[said] |= (records["five"][said, color] != 0) & ~found
+            without_five[marked] |= (records["five"][marked, color] != 0) & ~found
         yield "five", without_five
         winner = records["winner"]
         yield "winner", (winner != NO_WINNER) & (records["five"][np.arange(len(records)), winner] == 0)

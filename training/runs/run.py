@@ -370,7 +370,7 @@ class Run:
 def _check_folder(folder: Path, files: Sequence[str]) -> None:
     """Raise ``ValueError`` if a folder exists and contains something other than a run.
 
-    The configuration of a run that was killed before its first checkpoint is told from that of a user by its format.
+    A run that was killed before its first checkpoint has left its configuration, as written by ``dump_config``.
     """
     if not folder.is_dir() or (folder / CHECKPOINT_FOLDER / METADATA_FILE).exists() or _is_dumped(folder / CONFIG_FILE):
         return

@@ -61,7 +61,7 @@ export class GameChoice {
       }
       return this.changed(this.text());
     };
-    // Options of other packages may be of kinds that no field is made for; they keep their defaults.
+    // Options of any other type, which games of other packages may have, have no field and keep their defaults.
     const isShown = ({ default: value }) => ["boolean", "number"].includes(typeof value) || Array.isArray(value);
     const fields = game.options.filter(isShown).map((option) => {
       const name = option.name.replaceAll("_", " ");
