@@ -19,7 +19,7 @@ def __getattr__(name: str) -> Any:
     module = f"{__name__}.{name}"
     try:
         found = EnvironmentModules.find_spec(module)
-    except ImportError as error:  # another version of a game, for hasattr
+    except ImportError as error:  # hasattr expects AttributeError
         raise AttributeError(str(error)) from error
     return import_module(module) if found else _lazy(name)
 

@@ -14,7 +14,7 @@ from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError
 
 
 class Opponents:
-    """The opponent of each game. A replaced opponent is kept while it has games, at least until the next replacement."""
+    """The opponent of each game. A replaced opponent is kept until it has no more games."""
 
     def __init__(self, game: Game, num_games: int, self_player: PolicyPlayer) -> None:
         self._game = game
@@ -95,10 +95,11 @@ class Opponents:
             if isinstance(answer, list | tuple) and any(isinstance(action, bool | np.bool_) for action in answer):
                 answer = np.array(answer, object)  # numpy would convert booleans among integers
             name = f"the actions of the opponent {opponent!r}"
-            chosen = check_integers(name, answer, len(its_rows), IllegalActionError)
-            actions[its_rows] = chosen
-            if (actions[its_rows] == NO_ACTION).any():  # also 2**64 - 1, which wraps around
+            # 2**64 - 1 wraps around to NO_ACTION.
+            chosen = check_integers(name, answer, len(its_rows), IllegalActionError).astype(np.int64)
+            if (chosen == NO_ACTION).any():
                 raise IllegalActionError(f"{name} must be legal, got no action ({NO_ACTION})")
+            actions[its_rows] = chosen
         return actions
 
     def indices(self, names: list[str]) -> npt.NDArray[np.int64]:

@@ -84,7 +84,7 @@ class SingleAgentEnv(RenderedGame, gymnasium.Env[Any, Any]):
         self.action_space = spaces.Discrete(self.game.num_actions)
         self._given_opponent = opponent
         self._self_player = PolicyPlayer(self._format)
-        self._opponent = self._resolve(opponent)
+        self._renew_opponent()
         self._opponent_is_stale = True
         self._games_since_seed = 0
         self._learner = 0
@@ -109,9 +109,13 @@ class SingleAgentEnv(RenderedGame, gymnasium.Env[Any, Any]):
     def close(self) -> None:
         """Close the window, if ``render_mode`` is ``"human"``, and an opponent given by name, such as a program."""
         super().close()
-        if isinstance(self._given_opponent, str) and self._opponent is not self._self_player:
+        if self._closes_opponent:
             self._opponent.close()
             self._opponent_is_stale = True
+
+    def _renew_opponent(self, seed: int | None = None) -> None:
+        self._opponent = self._resolve(self._given_opponent, seed)
+        self._closes_opponent = isinstance(self._given_opponent, str) and self._opponent is not self._self_player
 
     def _resolve(self, opponent: Opponent, seed: int | None = None) -> Any:
         return resolve_opponent(opponent, self.game, seed, self_player=self._self_player)
@@ -135,7 +139,7 @@ class SingleAgentEnv(RenderedGame, gymnasium.Env[Any, Any]):
             self._games_since_seed = 0
             self._opponent_is_stale = True
         if self._opponent_is_stale:
-            self._opponent = self._resolve(self._given_opponent, int(self.np_random.integers(2**31)))
+            self._renew_opponent(int(self.np_random.integers(2**31)))
             self._opponent_is_stale = False
         for _ in range(MAX_RESTARTS):
             state = self._start()

@@ -41,7 +41,7 @@ def register_games(names: Iterable[str] | None = None) -> tuple[str, ...]:
     registered = set(pyspiel.registered_names())
     result = []
     for name in game_names() if names is None else names:
-        game_entry(name)  # of a name alone, without options
+        game_entry(name)  # raises for unknown names and for options
         spiel_name = PREFIX + name
         result.append(spiel_name)
         if spiel_name not in registered:

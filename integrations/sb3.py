@@ -195,7 +195,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
     @staticmethod
     def _check_env(env: GymEnv) -> None:
         games = env.get_attr("unwrapped", 0)[0] if isinstance(env, VecEnv) else env
-        if not isinstance(games, SelfPlayVectorEnv):
+        if not isinstance(env, VecEnv) or not isinstance(games, SelfPlayVectorEnv):
             raise ValueError(f"env must be an SB3VecEnv over a SelfPlayVectorEnv, got {games!r}")
         if not isinstance(games.single_observation_space, gymnasium.spaces.Box):
             raise ValueError("the observation format must have with_mask=False: the mask is passed by action_masks()")

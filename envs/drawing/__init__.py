@@ -45,8 +45,8 @@ def draw(
         last_actions: the actions to mark as the last move. Default: those of the last turn in the state's history that
             placed anything. Actions that are not on the board, such as a pass, are not shown.
         fill: fill colors of cells: CSS colors by cell name (``"e5"``) or index; or a heat map, an array of values in
-            [0, 1] (NaN for none) of shape ``[num_cells]``, ``[height, width]`` or, for a policy, whose values
-            are summed by cell, ``[num_actions]``. Entries off the board must be 0 or NaN.
+            [0, 1] (NaN for none) of shape ``[num_cells]``, ``[height, width]`` or ``[num_actions]``, such as a policy;
+            the values of a cell are summed. Entries off the board must be 0 or NaN.
         marks: texts of up to 5 characters by cell, drawn on its stone or on the cell.
         numbers: texts of up to 5 characters by board action, drawn on a disc at the place of the action, such as the
             move numbers of a variation.

@@ -39,7 +39,7 @@ class Annotations:
 
 
 def board_actions(game: Game, actions: Iterable[int], argument: str) -> tuple[int, ...]:
-    """Return the actions, which are those of ``argument``, without the global ones.
+    """Return the actions without the global ones; ``argument`` names them in errors.
 
     Raises:
         ValueError: an action is out of range or on a cell off the board.

@@ -144,7 +144,7 @@ def rhombus(size: int) -> Grid:
     row, column = (axis.ravel() for axis in np.mgrid[0:size, 0:size])
     cells = np.arange(size * size)
     # Offsets from the nearest of the one or four central cells.
-    above, right = (np.fix(axis - (size - 1) / 2).astype(np.int16) for axis in (row, column))
+    above, right = (np.trunc(axis - (size - 1) / 2).astype(np.int16) for axis in (row, column))
 
     def cell_at(column: npt.NDArray[np.int64], row: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         inside = (column >= 0) & (column < size) & (row >= 0) & (row < size)

@@ -10,7 +10,7 @@ from gymnasium.error import ResetNeeded
 from stoneworks.envs.rules import IllegalActionError, game_names, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.envs.single_agent import SingleAgentEnv
-from stoneworks.models import load_bot
+from stoneworks.models import Bot, load_bot
 
 #: Games of a few moves.
 SMALL_GAMES = {game.partition("(")[0]: game for game in small_games()}
@@ -166,3 +166,19 @@ def test_opponents_are_exchanged_between_games_and_may_be_names_bots_or_function
     for unknown in ("grandmaster", 42):
         with pytest.raises(ValueError, match=str(unknown)):
             env.set_opponent(unknown)
+
+
+def test_closing_the_environment_closes_the_current_opponent_if_it_was_given_by_name(monkeypatch: pytest.MonkeyPatch):
+    closed = []
+    monkeypatch.setattr(Bot, "close", lambda bot: closed.append(bot))
+    env = SingleAgentEnv("vadus(size=2)", opponent="random")
+    given = ("random", load_bot("random", env.game), lambda state: state.legal_actions()[0], "self")
+    for current in given:
+        for following in given:
+            env.set_opponent(current)
+            env.set_policy(lambda _, masks: masks.argmax(axis=1))
+            env.reset()
+            env.set_opponent(following)
+            closed.clear()
+            env.close()
+            assert len(closed) == (current == "random")

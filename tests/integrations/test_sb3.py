@@ -179,7 +179,7 @@ def test_invalid_environments_are_rejected() -> None:
         SelfPlayMaskablePPO("MultiInputPolicy", SB3VecEnv(inside))
     env = SB3VecEnv(SelfPlayVectorEnv(2, "vadus(size=2)", observation={"layout": "flat"}))
     model = SelfPlayMaskablePPO("MlpPolicy", env)
-    for refused in (make_env(), SingleAgentEnv("vadus(size=2)")):
+    for refused in (make_env(), SingleAgentEnv("vadus(size=2)"), env.games):
         with pytest.raises(ValueError, match="must be an SB3VecEnv over a SelfPlayVectorEnv"):
             model.set_env(refused)
         assert model.env is model.rollout_buffer.env is env

@@ -65,7 +65,7 @@ class State(Document):
         positions_by_game: number of positions in the replay buffers so far, by game string.
         iterations: number of iterations of self-play and learning.
         gradient_steps: number of gradient steps.
-        samples_due: samples of positions that are due, too few for a gradient step.
+        samples_due: number of samples still to be trained on, fewer than a batch.
         random_state: state of the random numbers of training batches.
     """
 

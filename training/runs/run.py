@@ -37,11 +37,12 @@ from stoneworks.models.network import BoardNetwork, make_network
 from stoneworks.models.shipped import find
 from stoneworks.reading import read_text
 from stoneworks.training.runs.algorithms import ALGORITHMS, Algorithm, ConfigError, Pairing, RunConfig
-from stoneworks.training.runs.config_files import check_unchanged, dump_config, parse_config, read_yaml
+from stoneworks.training.runs.config_files import MAX_BYTES, check_unchanged, dump_config
 from stoneworks.training.runs.hardware import describe_hardware, torch_threads
 from stoneworks.training.runs.run_folder import (
     CHECKPOINT_FOLDER,
     CONFIG_FILE,
+    CONFIG_HEADER,
     MATCHES_FOLDER,
     METRICS_FILE,
     TENSORBOARD_FOLDER,
@@ -265,7 +266,7 @@ class Run:
         """Write the configuration and delete anything that was written after the checkpoint, or not completely."""
         done = self.algorithm.done
         remove_temporary_files(self.folder)
-        write_whole(self.folder / CONFIG_FILE, dump_config(self.config))
+        write_whole(self.folder / CONFIG_FILE, CONFIG_HEADER + dump_config(self.config))
         truncate_metrics(self.folder / METRICS_FILE, self._unit, done)
         for file in (self.folder / MATCHES_FOLDER).glob("*-*.jsonl"):
             number = file.name.partition("-")[0]
@@ -370,9 +371,9 @@ class Run:
 def _check_folder(folder: Path, files: Sequence[str]) -> None:
     """Raise ``ValueError`` if a folder exists and contains something other than a run.
 
-    A run that was killed before its first checkpoint has left its configuration, as written by ``dump_config``.
+    A run that was killed before its first checkpoint has left its configuration, which begins with ``CONFIG_HEADER``.
     """
-    if not folder.is_dir() or (folder / CHECKPOINT_FOLDER / METADATA_FILE).exists() or _is_dumped(folder / CONFIG_FILE):
+    if not folder.is_dir() or (folder / CHECKPOINT_FOLDER / METADATA_FILE).exists() or _is_of_run(folder / CONFIG_FILE):
         return
     own = {METRICS_FILE, MATCHES_FOLDER, TENSORBOARD_FOLDER, *files}
     for file in sorted(folder.iterdir()):
@@ -382,10 +383,9 @@ def _check_folder(folder: Path, files: Sequence[str]) -> None:
             )
 
 
-def _is_dumped(file: Path) -> bool:
+def _is_of_run(file: Path) -> bool:
     """Return whether a configuration file exists that a run has written."""
     try:
-        text = read_text(file, ConfigError)
-        return dump_config(parse_config(read_yaml(text, str(file)), str(file))) == text
+        return read_text(file, ConfigError, MAX_BYTES).startswith(CONFIG_HEADER)
     except ConfigError:
         return False

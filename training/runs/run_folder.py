@@ -23,6 +23,8 @@ from stoneworks.training.runs.algorithms import ALGORITHMS, AlgorithmEntry, algo
 
 CHECKPOINT_FOLDER = "checkpoint"
 CONFIG_FILE = "config.yaml"
+#: First line of the configuration that a run writes; by it, the folder of a run without a checkpoint is recognized.
+CONFIG_HEADER = "# Written by a run\n"
 METRICS_FILE = "metrics.jsonl"
 MATCHES_FOLDER = "matches"
 TENSORBOARD_FOLDER = "tensorboard"

@@ -34,7 +34,7 @@ from stoneworks.training.runs.algorithms import ConfigError, algorithm_names
 from stoneworks.training.runs.config_files import dump_config
 from stoneworks.training.runs.display import stop_on_signals
 from stoneworks.training.runs.run import TrainingStatus, train_run
-from stoneworks.training.runs.run_folder import read_metrics, truncate_metrics
+from stoneworks.training.runs.run_folder import CONFIG_HEADER, read_metrics, truncate_metrics
 from tiny_runs import assert_equal_tensors, change_checkpoint, saved, stopped
 
 
@@ -252,14 +252,12 @@ def test_a_run_that_cannot_begin_writes_nothing(tmp_path: Path) -> None:
             train_run(config(), tmp_path, resume=resume)
     assert sorted(file.name for file in tmp_path.iterdir()) == [".draft.tmp", "notes.txt", "own"]
     (tmp_path / "notes.txt").unlink()
-    # A configuration of its own has all keys, and no comments.
-    users = "# mine\n" + dump_config(config())
-    for text in (users, "model: resnet\n", "["):
+    for text in (dump_config(config()), "model: resnet\n", "["):
         (tmp_path / "config.yaml").write_text(text)
         with pytest.raises(ValueError, match=r"folder must be .*config\.yaml"):
             train_run(config(), tmp_path)
         assert (tmp_path / "config.yaml").read_text() == text
-    (tmp_path / "config.yaml").write_text(dump_config(config(steps=3)))
+    (tmp_path / "config.yaml").write_text(CONFIG_HEADER + dump_config(config(steps=3)))
     (tmp_path / "report.md").touch()
     assert train_run(config(), tmp_path).finished
 
