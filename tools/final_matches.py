@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,7 @@ from stoneworks.evaluation.accuracy.measure import measure_accuracy
 from stoneworks.evaluation.accuracy.sample import shipped_samples
 from stoneworks.evaluation.arena import ArenaResult, play_arena
 from stoneworks.evaluation.folder import checkpoint_hashes, folder_name
-from stoneworks.evaluation.ladder import shipped_ladders
 from stoneworks.evaluation.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE, MatchResult, summarize
-from stoneworks.evaluation.ratings import rate_against
 from stoneworks.evaluation.settings import ArenaSettings
 from stoneworks.models import load_bot
 from stoneworks.models.bots.loading import playable_bots
@@ -105,10 +103,7 @@ def play_final_matches(
         result = play_arena(settings, arena, players, workers=workers, progress=_games_progress(progress))
         played_on.setdefault(game, []).extend(result.matches)
         dates.append(_date_of_games(arena))
-    own, *of_others = (
-        {"game": str(game), "matches": list(map(_row, played)), "ratings": _ratings(game, played)}
-        for game, played in played_on.items()
-    )
+    own, *of_others = ({"game": str(game), "matches": list(map(_row, played))} for game, played in played_on.items())
     return {
         "format": "stoneworks matches",
         "format_version": 1,
@@ -193,22 +188,6 @@ def _row(match: MatchResult) -> dict[str, Any]:
         "by_seat": [list(tally) for tally in match.by_seat],
         "by_pair": match.by_pair.tolist(),
     }
-
-
-def _ratings(game: Game, played: Sequence[MatchResult]) -> list[dict[str, Any]]:
-    """Return the ladder ratings of the players, from their games against its anchors; empty if the game has no ladder."""
-    ladder = shipped_ladders().get(str(game))
-    if ladder is None:
-        return []
-    rated: dict[str, list[MatchResult]] = {}
-    for match in played:
-        if match.names[1] in ladder.ratings.names:
-            rated.setdefault(match.names[0], []).append(match)
-    rows = []
-    for player, own in rated.items():
-        elo, error = rate_against(ladder.ratings, player, own)
-        rows.append({"player": player, "elo": round(elo), "error": round(error), "anchor": ladder.ratings.anchor})
-    return rows
 
 
 def _games_progress(progress: Callable[[str, int, int], None] | None) -> Callable[[ArenaResult], None] | None:

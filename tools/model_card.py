@@ -62,11 +62,9 @@ def _sections(
         "search of n simulations.\n"
     )
     yield match_results_table(final_matches["matches"])
-    yield from _ratings(final_matches["ratings"])
     for other in final_matches.get("other_games", ()):
         yield f"### On {other['game']}\n"
         yield match_results_table(other["matches"])
-        yield from _ratings(other["ratings"])
     if accuracy := final_matches.get("accuracy"):
         yield "## Compared with perfect play\n"
         yield "Share of solved positions in which it keeps the exact result (`stoneworks accuracy`), with 95 % intervals.\n"
@@ -95,15 +93,6 @@ def _beginning(training: Mapping[str, Any]) -> str:
 def _run_in_words(run: Mapping[str, Any]) -> str:
     name = run["algorithm"]
     return f"{ALGORITHMS[name].report_texts().title if name in ALGORITHMS else name} ({extent_in_words(run)})"
-
-
-def _ratings(ratings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    if ratings:
-        shown = ", ".join(f"{row['player']} {row['elo']:,} ± {row['error']:,}" for row in ratings)
-        yield (
-            f"Elo ratings from these games on the ladder of the game ({ratings[0]['anchor']} = 0; standard errors include those "
-            f"of the ladder): {shown}.\n"
-        )
 
 
 def _accuracy_table(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -17,9 +17,9 @@ pytest.importorskip("torch")
 
 from processes import Run
 from stoneworks.envs.rules import load_game
-from stoneworks.evaluation import Ratings, rate_against, workers
+from stoneworks.evaluation import workers
 from stoneworks.evaluation.accuracy.sample import shipped_samples
-from stoneworks.evaluation.match import MatchResult, play_match, wilson_interval
+from stoneworks.evaluation.match import play_match, wilson_interval
 from stoneworks.models import load_bot, shipped
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
@@ -220,16 +220,3 @@ def test_the_readme_has_the_table_of_the_shipped_checkpoints_whose_matches_add_u
         stored = json.loads(file.read_text(encoding="utf-8"))
         for row in (row for part in (stored, *stored["other_games"]) for row in part["matches"]):
             assert [np.sum(row["by_pair"], axis=axis).tolist() for axis in (1, 0)] == row["by_seat"], file
-
-
-def test_players_are_rated_by_their_games_against_those_of_the_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
-    generator = np.random.default_rng(5)
-    scores = generator.choice([0, 0.5, 1], (60, 2), p=[0.3, 0.2, 0.5])
-    match, of_nobody = (MatchResult(str(GAME), ("new", opponent), scores, ()) for opponent in ("b", "nobody"))
-    ratings = Ratings(("random", "b", "c"), "random", np.array([0.0, 300.0, 600.0]), 40.0, np.zeros((4, 4)))
-    monkeypatch.setattr(final_matches, "shipped_ladders", lambda: {str(GAME): Mock(ratings=ratings)})
-    elo, error = rate_against(ratings, "new", [match])
-    assert [match.by_pair.sum(axis=axis).tolist() for axis in (1, 0)] == list(map(list, match.by_seat))
-    row = {"player": "new", "elo": round(elo), "error": round(error), "anchor": "random"}
-    assert final_matches._ratings(GAME, [match, of_nobody]) == [row]
-    assert final_matches._ratings(load_game("vadus(size=3)"), [match]) == []
