@@ -241,7 +241,7 @@ def _check_stored(policy: ExportedPolicy, description: PolicyDescription, tensor
     if not equal:
         raise ExportedPolicyError(
             "the layers must have the default values of all arguments that are not stored, such as alpha of ELU or groups of "
-            "Conv2d; as stored, they give other scores"
+            "Conv2d; as stored, they give other scores. Call eval() on layers whose weights change in training"
         )
 
 

@@ -66,7 +66,7 @@ def check_output_file(name: str, path: str | os.PathLike[str], suffixes: Sequenc
     if (suffixes and file.suffix not in suffixes) or not file.parent.is_dir() or (file.exists() and not file.is_file()):
         ending = f", ending in {' or '.join(suffixes)}" if suffixes else ""
         raise ValueError(f"{name} must be a file in an existing folder{ending}, got {str(path)!r}")
-    # It is replaced by a new file of the folder.
+    # The content is written to a temporary file in the folder, which then replaces the file.
     if not os.access(file.parent, os.W_OK) or (file.exists() and not os.access(file, os.W_OK)):
         raise ValueError(f"{name} must be a writable file in a writable folder, got {str(path)!r}")
 

@@ -121,10 +121,11 @@ class Agents:
         spec = self._named.get(name)
         if spec is None:
             spec = self._parse(name)
-            for argument, value in spec.arguments.items():
-                most = self.thinking_seconds / 2 if argument == "seconds" else _MAX_ARGUMENTS.get(argument)
+            for field, value in spec.arguments.items():
+                most = self.thinking_seconds / 2 if field == "seconds" else _MAX_ARGUMENTS.get(field)
                 if most is not None and value > most:
-                    raise RequestError(f"the {argument.removeprefix('num_')} of {name} must be at most {most:g}")
+                    argument = field.removeprefix("num_").removesuffix("_mib")
+                    raise RequestError(f"the {argument} of {name} must be at most {most:g}")
         if spec.needs_evaluation and not has_evaluation(game):
             raise RequestError(f"{name} needs an evaluation, and {game.name} has none")
         if spec.entry.needs_torch and find_spec("torch") is None:

@@ -193,9 +193,9 @@ class AnalysisRoutes:
 
     def _job(self, asked: AnalyzeBody, line: Line) -> dict[str, Any]:
         game = line.state.get_game()
-        bot = self._agents.check(asked.bot, game).name
+        spec = self._agents.check(asked.bot, game)
         # The version tells analyses of a checkpoint from those of an earlier one in the same folder.
-        return {"game": str(game), "actions": line.actions, "bot": bot, "version": version_of(bot)}
+        return {"game": str(game), "actions": line.actions, "bot": spec.name, "version": version_of(spec)}
 
     def _position(self, _: Request, asked: PositionBody) -> PositionAnswer:
         """Return a position; the case of its actions may be another."""

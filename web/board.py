@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
 import math
 import threading
 from collections import OrderedDict
@@ -18,9 +19,13 @@ import numpy.typing as npt
 from typing_extensions import TypedDict
 
 from stoneworks.envs.drawing import Choice, action_choice, action_places, draw, draw_illustration
-from stoneworks.envs.rules import Game, IllegalActionError, RegistrationError, State, game_names, load_game
+from stoneworks.envs.rules import Game, IllegalActionError, RegistrationError, State, load_game
+from stoneworks.envs.rules.games import GAMES
+from stoneworks.extras import MissingDependencyError
 from stoneworks.web.html_replay import svg_without_style
 from stoneworks.web.requests import RequestError
+
+_LOG = logging.getLogger(__name__)
 
 #: Folder of the page's files.
 STATIC_FOLDER = Path(__file__).parent / "static"
@@ -404,9 +409,11 @@ def _presentation(game: Game, action: int) -> tuple[str, Choice, tuple[tuple[str
 def game_descriptions() -> list[GameDescription]:
     """Describe all games that can be loaded."""
     games = []
-    for name in game_names():
-        with contextlib.suppress(RegistrationError):
-            games.append(load_game(name))
+    for entry in GAMES.loadable():
+        try:
+            games.append(load_game(entry.name))
+        except (MissingDependencyError, RegistrationError) as error:
+            _LOG.warning("%s", error)
     return [
         {
             "name": game.name,

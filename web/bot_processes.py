@@ -23,8 +23,8 @@ from numba.core import event
 from starlette.requests import Request
 from typing_extensions import TypedDict
 
-from stoneworks.envs.rules import Game, State, load_game
-from stoneworks.models import Analysis, Bot, BotForfeit, BotStartError, load_bot
+from stoneworks.envs.rules import Game, RegistrationError, State, load_game
+from stoneworks.models import Analysis, Bot, BotForfeit, BotStartError, UnknownBotError, load_bot
 from stoneworks.models.bots.external_bot import kill_programs
 from stoneworks.models.bots.spec import BotSpec
 from stoneworks.models.description import METADATA_FILE, CheckpointError
@@ -120,8 +120,8 @@ class BotProcesses:
         """Run a job (see :func:`think`) and return its result. Canceling the call cancels the job.
 
         Raises:
-            RequestError: too many jobs are waiting, the bot forfeits, or the job exceeded its time limit, not counting the start of
-                a process and the compilation of kernels.
+            RequestError: too many jobs are waiting, the bot cannot be loaded or forfeits, or the job exceeded its time limit, not
+                counting the start of a process and the compilation of kernels.
             WorkerError: the job failed.
         """
         worker = await self._free_worker()
@@ -218,7 +218,7 @@ class _Worker:
         """Run a job and block until its result is available; call ``on_partial`` with each partial one.
 
         Raises:
-            RequestError: the bot forfeits.
+            RequestError: the bot cannot be loaded or forfeits.
             WorkerError: the job failed.
         """
         self.is_preparing = self._process is None or not self._process.is_alive()
@@ -284,6 +284,18 @@ class _CompilingListener(event.Listener):
             self._connection.send(False)
 
 
+#: Errors of a bot that cannot be loaded or does not play.
+_BOT_ERRORS = (
+    BotForfeit,
+    BotStartError,
+    CheckpointError,
+    RegistrationError,
+    SolverMemoryError,
+    UnknownBotError,
+    UnsolvedError,
+)
+
+
 def _serve(connection: Connection, entries: tuple[Entry, ...]) -> None:
     """Process jobs until the connection to the server is closed."""
     exit_with_parent(clean_up=kill_programs)
@@ -303,7 +315,7 @@ def _serve(connection: Connection, entries: tuple[Entry, ...]) -> None:
             continue
         try:
             answer: tuple[Any, Exception | None] = think(job, connection), None
-        except (BotForfeit, BotStartError, CheckpointError, SolverMemoryError, UnsolvedError) as error:
+        except _BOT_ERRORS as error:
             answer = None, RequestError(str(error), 502)
         except Exception:
             answer = None, WorkerError(traceback.format_exc())
@@ -385,7 +397,7 @@ _COLUMNS = (
     ("evaluation", "action_evaluations", "score"),
 )
 
-_bots: OrderedDict[tuple[str, str, int], Bot] = OrderedDict()
+_bots: OrderedDict[tuple[str, str], tuple[int, Bot]] = OrderedDict()
 
 
 def think(
@@ -420,25 +432,26 @@ def _stream(bot: Bot, state: State, connection: Connection) -> None:
     bot.analyze_until(state, stop)
 
 
-def version_of(name: str) -> int:
+def version_of(spec: BotSpec) -> int:
     """Return when the checkpoint of a bot was written, in nanoseconds since 1970; 0 without a checkpoint."""
-    checkpoint = BotSpec.parse(name).checkpoint
     try:
-        return 0 if checkpoint is None else (checkpoint / METADATA_FILE).stat().st_mtime_ns
+        return 0 if spec.checkpoint is None else (spec.checkpoint / METADATA_FILE).stat().st_mtime_ns
     except OSError:
         return 0
 
 
 def _bot(name: str, game: Game) -> Bot:
-    key = name, str(game), version_of(name)
-    if key in _bots:
-        _bots.move_to_end(key)
-    else:
-        _bots[key] = load_bot(name, game)
-        if len(_bots) > _MAX_BOTS:
-            _bots.popitem(last=False)[1].close()
-    _bots[key].restart()
-    return _bots[key]
+    key, version = (name, str(game)), version_of(BotSpec.parse(name))
+    known = _bots.pop(key, None)
+    if known is not None and known[0] != version:
+        known[1].close()
+        known = None
+    _bots[key] = known or (version, load_bot(name, game))
+    if len(_bots) > _MAX_BOTS:
+        _bots.popitem(last=False)[1][1].close()
+    bot = _bots[key][1]
+    bot.restart()
+    return bot
 
 
 def _turn(bot: Bot, state: State) -> list[str]:

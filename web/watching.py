@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import stat
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -411,7 +412,7 @@ class Watch:
         if not games.is_dir():
             raise RequestError("this arena has no games yet", 409)
         if any(map(_is_link, (games, *games.glob("*.jsonl")))):
-            raise RequestError("the games of this arena are links, which are not followed", 409)
+            raise RequestError("the games of this arena are links, which are not followed, or may not be read", 409)
         stamp = [(file.name, _stamp(file)) for file in sorted(games.glob("*.jsonl"))]
         try:
             return self._folders.get(path, stamp, lambda: _read_arena(path))
@@ -467,9 +468,9 @@ def _is_own_file(folder: Path, *parts: str) -> bool:
 def _is_link(path: Path) -> bool:
     """Return whether a path is a link, or in a folder that may not be entered."""
     try:
-        return path.is_symlink()
-    except PermissionError:
-        return True
+        return stat.S_ISLNK(path.lstat().st_mode)
+    except OSError as error:
+        return isinstance(error, PermissionError)
 
 
 def _games_files(folder: Path) -> list[Path]:

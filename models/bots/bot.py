@@ -182,7 +182,7 @@ class Bot(ABC):
 
 
 def line_of(choose: Callable[[State], int], state: State, action: int) -> tuple[int, ...]:
-    """Return the line after ``action`` in which ``choose`` plays both players, half as long as ``LINE_ACTIONS``."""
+    """Return a line of up to ``LINE_ACTIONS // 2`` actions: ``action``, and what ``choose`` plays for both players after it."""
     ahead, line = state.child(action), [action]
     while len(line) < LINE_ACTIONS // 2 and not ahead.is_terminal():
         line.append(choose(ahead))

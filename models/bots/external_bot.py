@@ -230,7 +230,7 @@ class _Program:
         self._lines: queue.Queue[tuple[float, bytes]] = queue.Queue(maxsize=1000)
         self._last_errors: deque[bytes] = deque(maxlen=NUM_LAST_LINES)
         self._ended = False
-        self._in_comment = False  # of more than MAX_LINE_BYTES
+        self._in_comment = False  # whether a comment of more than MAX_LINE_BYTES has not ended yet
         _running.add(self)
         self._error_reader = threading.Thread(target=self._keep_errors, daemon=True)
         for thread in (

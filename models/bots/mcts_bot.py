@@ -175,7 +175,7 @@ class MCTSBot(Bot):
         self.root_statistics = None
 
     def _best_line(self, action: int) -> tuple[int, ...]:
-        """Return the most visited line of the last ``step`` after ``action``, proven results first."""
+        """Return the most visited line of the last ``step`` that begins with ``action``, proven results first."""
         line = [action]
         while len(line) < LINE_ACTIONS:
             found = [part for tree in self._trees if (part := tree.statistics(line)) is not None]

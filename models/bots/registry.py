@@ -59,7 +59,7 @@ class Parameter:
                 raise ValueError
             return text
         value = self.type(text)
-        if not self.minimum <= value <= min(self.maximum, sys.maxsize):  # neither infinite nor NaN
+        if not max(self.minimum, -sys.maxsize) <= value <= min(self.maximum, sys.maxsize):  # neither infinite nor NaN
             raise ValueError
         return value
 

@@ -226,9 +226,8 @@ class SearchBot(Bot):
             return self._search_in_time().run_in_time(roots, self.seconds, self._generator)
         # Searches allocate powers of two of games and simulations; a single position needs little.
         room = 1 << (len(roots) - 1).bit_length(), 1 << (self.simulations - 1).bit_length()
-        edges = None
-        if len(roots) == 1:  # a search ends when the table is full
-            edges = max(2 * self._game.num_actions, min((room[1] + 1) * self._game.num_actions, MAX_EDGES))
+        # A search of a single position ends when the table is full.
+        edges = min((room[1] + 1) * self._game.num_actions, MAX_EDGES) if len(roots) == 1 else None
         return self._search_of(*room, edges).run(roots, self.simulations, self._generator)
 
     def _search_in_time(self) -> NetworkSearch:

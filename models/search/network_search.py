@@ -154,7 +154,8 @@ class NetworkSearch:
         num_leaves_guided: total number of leaves evaluated by the guide.
         network_seconds: total time spent in ``evaluate``, in seconds, summed over threads.
         search_seconds: total time spent in the rest of the search, in seconds.
-        num_simulations_done: total number of simulations requested, over all games; a solved root ends its search earlier.
+        num_simulations_done: total number of simulations requested, over all games; a solved root or a full
+            tree ends its search earlier.
     """
 
     def __init__(
@@ -324,7 +325,7 @@ class NetworkSearch:
         return block["action"].copy(), visits, values, block["prior"].copy()
 
     def best_line(self, first_action: int, max_actions: int) -> list[int]:
-        """Return the most visited line of the first game of the last search after ``first_action``, proven results first."""
+        """Return the most visited line of the last search's first game from ``first_action`` on, proven results first."""
         nodes, edges = self._trees.nodes[0], self._trees.edges[0]
         line: list[int] = []
         node = 0

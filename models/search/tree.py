@@ -217,6 +217,7 @@ def cancel(nodes: Nodes, edges: Edges, game: Record, leaf: Record) -> None:
                 # Another thread may have visited later ones: visited edges come first.
                 swap_edges(edges, edge, first + nodes[parent].num_visited)
                 break
+        nodes[parent].num_ordered = nodes[parent].num_visited  # the swap may have broken the order
         while nodes[game.num_nodes - 1].visits == 0:  # later nodes may be of another thread
             game.num_nodes -= 1
 

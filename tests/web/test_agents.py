@@ -18,6 +18,7 @@ from stoneworks.envs.rules.games import GAMES
 from stoneworks.evaluation.ladder import load_ladder
 from stoneworks.models import register_bot, shipped
 from stoneworks.models.bots.registry import BOTS
+from stoneworks.models.bots.spec import BotSpec
 from stoneworks.web.agents import Agents
 from stoneworks.web.board import game_descriptions
 from stoneworks.web.bot_processes import _bot, think, version_of
@@ -112,9 +113,9 @@ def test_a_checkpoint_that_is_replaced_is_loaded_again(runs: Path) -> None:
     before = _bot(name, GAME)
     assert _bot(name, GAME) is before
     os.utime(runs / "first" / "checkpoint" / "checkpoint.json", (1, 1))
-    assert version_of(name) == version_of(f"{name}@8") == 10**9
+    assert version_of(BotSpec.parse(f"{name}@8")) == 10**9
     assert _bot(name, GAME) is not before
-    assert version_of("greedy") == 0
+    assert version_of(BotSpec.parse("greedy")) == 0
 
 
 def test_agents_of_the_command_line_play_on_the_page(start_server: Any, runs: Path) -> None:

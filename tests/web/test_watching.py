@@ -63,14 +63,14 @@ def test_names_that_utf_8_cannot_encode_and_folders_that_may_not_be_entered_hide
     assert found["rows"][0]["players"] == ["\ud800", "b"]
     (watched / "closed").mkdir()
     (watched / "closed" / "games.jsonl").touch()
-    is_symlink = Path.is_symlink
+    lstat = Path.lstat
 
-    def closed(path: Path) -> bool:
+    def closed(path: Path) -> os.stat_result:
         if "closed" in path.parts:
             raise PermissionError  # as for a user who may list the folder alone
-        return is_symlink(path)
+        return lstat(path)
 
-    monkeypatch.setattr(Path, "is_symlink", closed)
+    monkeypatch.setattr(Path, "lstat", closed)
     assert len(Watch([watched]).sources()) == 2
 
 

@@ -40,9 +40,9 @@ export async function stream(path, fields, signal, onEvent) {
     const events = (text + part.value).split("\n\n");
     text = events.pop();
     for (const event of events) {
-      const fields = JSON.parse(event.slice("data: ".length));
-      if (fields.error) throw new ApiError(fields.error, 500);
-      onEvent(fields);
+      const found = JSON.parse(event.slice("data: ".length));
+      if (found.error) throw new ApiError(found.error, 500);
+      onEvent(found);
     }
   }
 }

@@ -18,7 +18,7 @@ from stoneworks.envs.rules.state import State
 from stoneworks.envs.rules.stones import BLACK, EMPTY, OFF_BOARD, WHITE, stones_field
 from stoneworks.envs.rules.text_board import hex_board_text, status_text
 
-#: Cell indices of boards of size 92 and more do not fit into 16 bits.
+#: Cell indices fit into 16 bits up to size 91.
 SIZE_OPTION = IntegerOption(9, minimum=2, maximum=90, always_shown=True)
 
 

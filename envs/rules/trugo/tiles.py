@@ -20,8 +20,8 @@ from stoneworks.envs.rules.trugo.plane import (
     tiles_around,
 )
 
-# What the tiles around a tile imply for its removal (R4): forbidden; allowed; allowed if its two neighbors are connected
-# without it.
+# What the tiles around a tile imply for its removal (R4), besides 0 for forbidden: allowed; allowed if its two neighbors are
+# connected without it.
 ALLOWED, IF_CONNECTED = 1, 2
 
 
