@@ -23,8 +23,6 @@ def require_extra(extra: str, feature: str) -> Iterator[None]:
     """
     try:
         yield
-    except MissingDependencyError:
-        raise
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         if package in ("", "stoneworks"):

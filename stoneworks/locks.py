@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -42,7 +42,12 @@ def lock_folder(folder: Path) -> Iterator[None]:
             yield
         finally:
             if created and {file.name for file in folder.iterdir()} <= {*LOCK_FILES}:
-                _remove(folder, created)
+                # Another process may have written into one of them, or Windows keeps an open file.
+                with contextlib.suppress(OSError):
+                    for name in LOCK_FILES:
+                        (folder / name).unlink(missing_ok=True)
+                    for path in created:
+                        path.rmdir()
 
 
 def is_in_use(folder: Path) -> bool:
@@ -56,14 +61,6 @@ def is_in_use(folder: Path) -> bool:
     except (OSError, ValueError, OverflowError):
         return False
     return True
-
-
-def _remove(folder: Path, created: Sequence[Path]) -> None:
-    with contextlib.suppress(OSError):  # another process has written into one of them, or Windows keeps an open file
-        for name in LOCK_FILES:
-            (folder / name).unlink(missing_ok=True)
-        for path in created:
-            path.rmdir()
 
 
 def lock_file(file: Path) -> AbstractContextManager[None]:

@@ -102,18 +102,12 @@ class ValuesBody(AnalyzeBody):
     count: int | None = Field(None, ge=1, le=_MAX_CURVE_POSITIONS)
 
 
-class Limits(TypedDict):
-    """Maximum number of characters of a comment, and of positions per request for values."""
-
-    comment_characters: int
-    curve_positions: int
-
-
 class InfoAnswer(TypedDict):
-    """The games, the limits of requests, and whether folders are watched."""
+    """The games, the limits of a comment (characters) and of a request for values (positions), and whether folders are watched."""
 
     games: list[GameDescription]
-    limits: Limits
+    comment_characters: int
+    curve_positions: int
     watching: bool
 
 
@@ -126,7 +120,6 @@ class RulesAnswer(TypedDict):
 class BotsAnswer(TypedDict):
     """The bots for a game, weakest first, those without a rating last."""
 
-    game: str
     bots: list[ListedBot]
 
 
@@ -167,7 +160,8 @@ class AnalysisRoutes:
     def _info(self, _: Request, __: Query) -> InfoAnswer:
         return {
             "games": game_descriptions(),
-            "limits": {"comment_characters": MAX_COMMENT_CHARACTERS, "curve_positions": _MAX_CURVE_POSITIONS},
+            "comment_characters": MAX_COMMENT_CHARACTERS,
+            "curve_positions": _MAX_CURVE_POSITIONS,
             "watching": self._watching,
         }
 
@@ -175,8 +169,7 @@ class AnalysisRoutes:
         return {"illustrations": illustrated_rules(self._positions.game(asked.game))}
 
     def _bots(self, _: Request, asked: GameQuery) -> BotsAnswer:
-        game = self._positions.game(asked.game)
-        return {"game": str(game), "bots": self._agents.listed(game)}
+        return {"bots": self._agents.listed(self._positions.game(asked.game))}
 
     def _bot(self, _: Request, asked: BotQuery) -> BotAnswer:
         return self._agents.describe(asked.name, self._positions.game(asked.game))

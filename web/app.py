@@ -51,7 +51,6 @@ class Web:
         hosts: Iterable[str] = _LOOPBACK_NAMES,
         num_workers: int = 2,
         agents: Agents | None = None,
-        max_requests: int = _MAX_REQUESTS,
     ) -> None:
         """Open the database; the processes of bots start when they are needed.
 
@@ -61,7 +60,6 @@ class Web:
             hosts: allowed values of the ``Host`` header.
             num_workers: number of worker processes for bots.
             agents: the bots that may be named; by default those that start no programs and read no files.
-            max_requests: maximum number of concurrent requests.
 
         Raises:
             ValueError: a watched path does not exist, or the file in ``data`` is not a database of games.
@@ -81,7 +79,6 @@ class Web:
             *(Route(path, _page) for path in _PAGES),
         ]
         self._hosts = hosts
-        self._max_requests = max_requests
 
     def application(self) -> ASGIApp:
         """Create the ASGI application."""
@@ -91,7 +88,7 @@ class Web:
             middleware=[Middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)],
             exception_handlers=dict.fromkeys((RequestError, HTTPException, Exception), _answer_error),
         )
-        return Guard(application, self._hosts, self._max_requests)
+        return Guard(application, self._hosts, _MAX_REQUESTS)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:

@@ -53,7 +53,6 @@ class OtherAction(TypedDict):
     """A legal action that is not on the board."""
 
     action: str
-    label: str
 
 
 class BoardAction(OtherAction):
@@ -67,16 +66,9 @@ class BoardAction(OtherAction):
     """
 
     path: list[str]
+    label: str
     parts: NotRequired[tuple[str, ...]]
     then: NotRequired[list[str]]
-
-
-class Words(TypedDict):
-    """Texts on a position: what the turn needs, what is left, and why the game ended."""
-
-    turn: str
-    supplies: str
-    why: str
 
 
 class Interaction(TypedDict):
@@ -95,7 +87,7 @@ class Interaction(TypedDict):
     icons: dict[str, str]
 
 
-class PositionAnswer(Words, Interaction):
+class PositionAnswer(Interaction):
     """A position.
 
     Attributes:
@@ -105,6 +97,9 @@ class PositionAnswer(Words, Interaction):
         turn_start: index of the first action of the turn in progress.
         score: the score of each player, in a form of the game's own; None if the game has none.
         outcome: None if the game is not over.
+        turn: what the turn needs; empty once the game is over, as ``supplies``.
+        supplies: what is left.
+        why: why the game ended; empty before.
     """
 
     game: str
@@ -116,6 +111,9 @@ class PositionAnswer(Words, Interaction):
     turn_start: int
     score: list[Any] | None
     outcome: Result | None
+    turn: str
+    supplies: str
+    why: str
 
 
 class Option(TypedDict):
@@ -263,7 +261,7 @@ def describe(
         RequestError: an action of ``shown_line`` is illegal.
     """
     state = line.state
-    game = state.get_game()
+    game, explanation = state.get_game(), state.explain_result()
     return {
         "game": str(game),
         "actions": list(line.actions),
@@ -274,16 +272,11 @@ def describe(
         "turn_start": line.turn_start,
         "score": None if (score := state.score()) is None else [score[state.color_of(player)] for player in (0, 1)],
         "outcome": outcome_of(state),
-        **_words(state),
+        "turn": "" if explanation else game.describe_turn(state),
+        "supplies": "" if explanation else game.describe_supplies(state),
+        "why": explanation.text if explanation else "",
         **_interaction(state),
     }
-
-
-def _words(state: State) -> Words:
-    game, explanation = state.get_game(), state.explain_result()
-    if explanation is not None:
-        return {"turn": "", "supplies": "", "why": explanation.text}
-    return {"turn": game.describe_turn(state), "supplies": game.describe_supplies(state), "why": ""}
 
 
 def reasons_at(state: State, x: float, y: float, chosen: Sequence[str]) -> list[str]:
@@ -301,7 +294,7 @@ def reasons_at(state: State, x: float, y: float, chosen: Sequence[str]) -> list[
         if not game.grid.on_board[action % game.grid.num_cells]:
             continue
         with contextlib.suppress(ValueError):  # an action that leaves the board, such as half a tile
-            path = _presentation(game, action)[2] or ()
+            path = _presentation(game, action)[1]
             if [place[0] for place in path[: len(chosen)]] == list(chosen) and len(path) > len(chosen):
                 name, to_x, to_y, radius = path[len(chosen)]
                 distance = math.hypot(to_x - x, to_y - y)
@@ -378,10 +371,11 @@ def _interaction(state: State) -> Interaction:
     game = state.get_game()
     shown = Interaction(legal=[], buttons=[], places={}, icons={})
     for action in state.legal_actions():
-        text, choice, path = _presentation(game, action)
-        if path is None:
-            shown["buttons"].append({"action": text, "label": text})
+        text = game.action_texts[action]
+        if not is_on_board(game, action):
+            shown["buttons"].append({"action": text})
             continue
+        choice, path = _presentation(game, action)
         shown["places"].update((name, (x, y, radius)) for name, x, y, radius in path)
         shown["legal"].append({"action": text, "path": [place[0] for place in path], "label": choice.label})
         if choice.parts:
@@ -389,7 +383,7 @@ def _interaction(state: State) -> Interaction:
         if choice.icon is not None:
             shown["icons"][choice.label] = choice.icon
     for actions in game.shortcuts(state):
-        path = _presentation(game, actions[-1])[2] or ()
+        path = _presentation(game, actions[-1])[1]
         shown["places"].update((name, (x, y, radius)) for name, x, y, radius in path)
         first, *then = map(game.action_to_string, actions)
         label = f"{len(actions)} actions, the last {then[-1]}"
@@ -398,12 +392,9 @@ def _interaction(state: State) -> Interaction:
 
 
 @lru_cache(maxsize=100_000)
-def _presentation(game: Game, action: int) -> tuple[str, Choice, tuple[tuple[str, float, float, float], ...] | None]:
-    text = game.action_to_string(action)
-    if not is_on_board(game, action):
-        return text, Choice(text), None
+def _presentation(game: Game, action: int) -> tuple[Choice, tuple[tuple[str, float, float, float], ...]]:
     path = tuple((place.name, place.x, place.y, round(place.radius, 1)) for place in action_places(game, action))
-    return text, action_choice(game, action), path
+    return action_choice(game, action), path
 
 
 def game_descriptions() -> list[GameDescription]:

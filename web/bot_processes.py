@@ -377,10 +377,8 @@ class SharedJobs:
 
 async def disconnected(request: Request) -> None:
     """Wait until the client disconnects. The request body must have been read."""
-    while True:
-        message = await request.receive()
-        if message["type"] == "http.disconnect":
-            return
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 # -- In the processes ----------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game
 from stoneworks.evaluation.records import GameRecord, RecordError
 from stoneworks.web.board import Line, Positions, outcome_of
-from stoneworks.web.requests import Body, Comment, RequestError, Title
+from stoneworks.web.requests import Body, BotName, Comment, RequestError, Title
 
 RESIGNATION = "resignation"
 PERSON = "human"
@@ -20,6 +20,7 @@ MAX_NODES = 20_000
 _MAX_IMPORTED_RECORDS = 200
 
 Player = Literal[0, 1]
+Players = Annotated[Tuple[BotName | None], Field(min_length=2, max_length=2)]
 
 
 class Node(NamedTuple):
@@ -59,7 +60,7 @@ class GameHeader(Document):
     game: str
     version: int
     title: Title = ""
-    players: Annotated[Tuple[Annotated[str, Field(max_length=200)] | None], Field(min_length=2, max_length=2)]
+    players: Players
     confirm: bool = False
     current: int
     committed: int
@@ -90,14 +91,6 @@ class StoredGame(GameHeader):
             path.append(at)
             at = self.nodes[at.parent]
         return path[::-1]
-
-    def actions(self, node: int) -> tuple[str, ...]:
-        """Return the texts of the actions that lead to ``node``. Raises as :meth:`path` does."""
-        return tuple(step.action for step in self.path(node))
-
-    def children(self, node: int) -> list[Node]:
-        """Return the children of ``node``, oldest first."""
-        return [child for child in self.nodes.values() if child.parent == node]
 
     def add(self, parent: int, actions: Iterable[str]) -> tuple[StoredGame, int]:
         """Return the game with the actions after ``parent``, and the last of their nodes. Existing nodes are reused."""
@@ -155,7 +148,8 @@ def line_of(stored: StoredGame, positions: Positions, node: int | None = None) -
             f"this game was played with version {stored.version} of {game.name}; the present version is {game.version}",
             409,
         )
-    return positions.line(game, stored.actions(stored.current if node is None else node))
+    path = stored.path(stored.current if node is None else node)
+    return positions.line(game, [step.action for step in path])
 
 
 # -- Playing ---------------------------------------------------------------------------------------------------------------
@@ -228,7 +222,7 @@ def take_back(stored: StoredGame, node: int) -> StoredGame:
         raise RequestError("there is no action to take back; undo goes back before the last turn", 409)
     last = stored.nodes[stored.current]
     nodes = dict(stored.nodes)
-    if not stored.children(last.node) and not last.comment:
+    if not last.comment and all(node.parent != last.node for node in nodes.values()):
         del nodes[last.node]
     return stored.replace(current=last.parent, nodes=nodes)
 

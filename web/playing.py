@@ -20,13 +20,12 @@ from stoneworks.web import game_tree
 from stoneworks.web.agents import Agents
 from stoneworks.web.board import Line, PositionAnswer, Positions, Result, Turn, describe, turns_of
 from stoneworks.web.bot_processes import BotProcesses, SharedJobs, TurnAnswer, disconnected
-from stoneworks.web.game_tree import GameHeader, StoredGame, Tree
+from stoneworks.web.game_tree import GameHeader, Players, StoredGame, Tree
 from stoneworks.web.requests import (
     MAX_BODY_BYTES,
     Actions,
     ActionText,
     Body,
-    BotName,
     Comment,
     GameString,
     PageQuery,
@@ -40,9 +39,6 @@ from stoneworks.web.store import Store
 
 #: Timeout of a long-polling request for changes of a game.
 _WAIT_SECONDS = 25.0
-
-NodeNumber = Annotated[int, Field(ge=0, le=10**9)]
-Players = Annotated[Tuple[BotName | None], Field(min_length=2, max_length=2)]
 
 
 class NewGameBody(Body):
@@ -66,7 +62,7 @@ class ImportBody(Body):
 class NodeBody(Body):
     """A node of a game: where an operation applies, or the position that it expects."""
 
-    node: NodeNumber
+    node: int = Field(ge=0, le=10**9)
 
 
 class ActBody(NodeBody):
@@ -114,7 +110,6 @@ class GameSummary(TypedDict):
     game: str
     title: str
     players: Sequence[str | None]
-    created: float
     updated: float
     result: Result | None
 
@@ -131,7 +126,6 @@ class GameView(GameSummary):
 
     Attributes:
         line: the nodes from the start to the current position.
-        num_committed: number of actions of committed turns.
         complete_turn: whether the turn in progress is complete and must be confirmed.
         position: the current position; without legal actions if no person is to move.
         changed: true in answers to requests that wait for a change.
@@ -141,7 +135,6 @@ class GameView(GameSummary):
     current: int
     committed: int
     line: list[int]
-    num_committed: int
     confirm: bool
     complete_turn: bool
     turns: list[Turn]
@@ -153,7 +146,6 @@ class GameView(GameSummary):
 class UnchangedAnswer(TypedDict):
     """The answer to a request that has waited in vain for a change; ``changed`` is false."""
 
-    revision: int
     changed: bool
 
 
@@ -162,7 +154,6 @@ class NodesAnswer(TypedDict):
 
     nodes: list[tuple[int, int | None, str, str, int | None, str | None]]
     current: int
-    revision: int
 
 
 class VariationAnswer(NodesAnswer):
@@ -181,12 +172,6 @@ class HintAnswer(TurnAnswer):
     bot: str
 
 
-class DeletedAnswer(TypedDict):
-    """The identifier of a deleted game."""
-
-    deleted: str
-
-
 def game_summary(stored: GameHeader) -> GameSummary:
     """Return a game for lists of games."""
     return {
@@ -194,7 +179,6 @@ def game_summary(stored: GameHeader) -> GameSummary:
         "game": stored.game,
         "title": stored.title,
         "players": stored.players,
-        "created": stored.created,
         "updated": stored.updated,
         "result": None if stored.reason is None else {"winner": stored.winner, "reason": stored.reason},
     }
@@ -215,7 +199,6 @@ def game_view(stored: StoredGame, positions: Positions) -> GameView:
         "current": stored.current,
         "committed": stored.committed,
         "line": [0, *(node.node for node in stored.path(stored.current))],
-        "num_committed": len(stored.path(stored.committed)),
         "confirm": stored.confirm,
         "complete_turn": complete_turn,
         "turns": turns_of(line),
@@ -310,7 +293,7 @@ class GameRoutes:
     def _nodes(self, stored: StoredGame) -> NodesAnswer:
         movers = game_tree.movers_of(stored, self._positions)
         rows = [(*node, *movers.get(number, (None, None))) for number, node in sorted(stored.nodes.items())]
-        return {"nodes": rows, "current": stored.current, "revision": stored.revision}
+        return {"nodes": rows, "current": stored.current}
 
     def _operations(self) -> list[Route]:
         """Return the routes of user actions that change a game."""
@@ -354,9 +337,9 @@ class GameRoutes:
         )
         return {**self._nodes(stored), "node": stored.add(asked.node, asked.actions)[1]}
 
-    def _delete(self, request: Request, _: Body) -> DeletedAnswer:
+    def _delete(self, request: Request, _: Body) -> dict[str, Any]:
         self._store.delete(request.path_params["id"])
-        return {"deleted": request.path_params["id"]}
+        return {}
 
     def _turn_job(self, request: Request, asked: NodeBody, bot: Callable[[StoredGame, Line], str]) -> dict[str, Any]:
         stored = self._load(request)
@@ -411,7 +394,7 @@ class GameRoutes:
                         end.cancel()
                 stored = await run_in_threadpool(self._load, request)
         if stored.revision == asked.revision:
-            return {"revision": stored.revision, "changed": False}
+            return {"changed": False}
         return {**await run_in_threadpool(game_view, stored, self._positions), "changed": True}
 
     def _import(self, _: Request, asked: ImportBody) -> GamesAnswer:

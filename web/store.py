@@ -56,19 +56,11 @@ _SCHEMA = """
 class Store:
     """The database of a data folder. All methods may be called from any thread."""
 
-    def __init__(
-        self,
-        folder: Path,
-        max_games: int = _MAX_GAMES,
-        max_nodes: int = MAX_NODES,
-        changed: Callable[[str], None] = lambda _: None,
-    ) -> None:
+    def __init__(self, folder: Path, changed: Callable[[str], None] = lambda _: None) -> None:
         """Open the database, creating it if necessary.
 
         Args:
             folder: the data folder; created if missing.
-            max_games: maximum number of games.
-            max_nodes: maximum number of nodes per game.
             changed: called with the id of a game after each of its changes.
 
         Raises:
@@ -77,8 +69,6 @@ class Store:
         """
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / DATABASE_FILE
-        self._max_games = max_games
-        self._max_nodes = max_nodes
         self._changed = changed
         try:
             self._database = self._connect()
@@ -161,23 +151,19 @@ class Store:
 
     # -- Writing ---------------------------------------------------------------------------------------------------------
 
-    def _check_size(self, game: StoredGame) -> None:
-        if len(game.nodes) > self._max_nodes:
-            raise RequestError(f"a game may have at most {self._max_nodes} positions, got {len(game.nodes)}", 409)
-
     def create(self, games: Iterable[StoredGame]) -> list[StoredGame]:
         """Store new games atomically and return them with their ids. Raises :class:`RequestError` if a limit is exceeded."""
         now = time.time()
         created = [game.replace(id=secrets.token_urlsafe(8), revision=1, created=now, updated=now) for game in games]
         with self._write() as database:
             (number,) = database.execute("SELECT count(*) FROM games").fetchone()
-            if number + len(created) > self._max_games:
+            if number + len(created) > _MAX_GAMES:
                 raise RequestError(
-                    f"there must be at most {self._max_games} games, got {number + len(created)}; delete some first",
+                    f"there must be at most {_MAX_GAMES} games, got {number + len(created)}; delete some first",
                     409,
                 )
             for game in created:
-                self._check_size(game)
+                _check_size(game)
                 marks = ", ".join("?" for _ in _NAMES)
                 database.execute(f"INSERT INTO games ({_COLUMNS}) VALUES ({marks})", _row_of(game))
                 _insert(database, game.id, game.nodes.values())
@@ -194,7 +180,7 @@ class Store:
             after = make(before)
             if after == before:
                 return before
-            self._check_size(after)
+            _check_size(after)
             after = after.replace(revision=before.revision + 1, updated=time.time())
             assignments = ", ".join(f"{name} = ?" for name in _NAMES[1:])
             database.execute(f"UPDATE games SET {assignments} WHERE id = ?", (*_row_of(after)[1:], game_id))
@@ -226,6 +212,11 @@ def _load(database: sqlite3.Connection, game_id: str) -> StoredGame:
                 f"game {game_id} in the database is damaged: node {node.node} has no parent before it", 500
             )
     return game
+
+
+def _check_size(game: StoredGame) -> None:
+    if len(game.nodes) > MAX_NODES:
+        raise RequestError(f"a game may have at most {MAX_NODES} positions, got {len(game.nodes)}", 409)
 
 
 def _insert(database: sqlite3.Connection, game_id: str, nodes: Iterable[Node]) -> None:

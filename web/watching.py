@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AliasPath, ConfigDict, Field
 from starlette.requests import Request
 from starlette.routing import Route
 from typing_extensions import TypedDict
@@ -100,20 +100,14 @@ class RecordsQuery(SourceQuery, PageQuery):
         )
 
 
-class _Training(Document):
+class _Checkpoint(Document):
     """What is read of a run's checkpoint; other keys are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
-    algorithm: str
-    match_results: Tuple[dict[str, Any]] = ()
-
-
-class _Checkpoint(Document):
-    model_config = ConfigDict(extra="ignore")
-
     game: str
-    training: _Training
+    algorithm: str = Field(validation_alias=AliasPath("training", "algorithm"))
+    match_results: Tuple[dict[str, Any]] = Field((), validation_alias=AliasPath("training", "match_results"))
 
 
 class Source(TypedDict):
@@ -150,7 +144,6 @@ class RecordRow(TypedDict):
     """
 
     index: int
-    game: str
     players: tuple[str, str]
     winner: int | None
     reason: str | None
@@ -201,12 +194,11 @@ class ArenaAnswer(TypedDict):
     """An arena: its progress and its results.
 
     Attributes:
-        games: number of games; ``pairs`` and ``pairs_in_all``, that of their pairs and of all to be played.
+        pairs: number of pairs of games; ``pairs_in_all``, that of all to be played.
         results: fields of :class:`~stoneworks.evaluation.results.ArenaSummary`; None without games.
     """
 
     game: str
-    games: int
     pairs: int
     pairs_in_all: int
     finished: bool
@@ -214,30 +206,22 @@ class ArenaAnswer(TypedDict):
     cross_table: list[CrossTableRow]
 
 
-class RunFiles(TypedDict):
-    """What the files of a training run say.
+class RunAnswer(TypedDict):
+    """A training run.
 
     Attributes:
         game: the game string; None without a checkpoint, as ``algorithm``.
         match_results: the results of its matches as the checkpoint has them.
         axis: the column of the unit; None without metrics.
-        names: the columns.
         columns: the rows by column, at most 2000; None where a row lacks it.
-        num_rows: number of all rows.
+        agent: the name of its agent; None if it may not be played.
     """
 
     game: str | None
     algorithm: str | None
     match_results: Sequence[dict[str, Any]]
     axis: str | None
-    names: list[str]
     columns: dict[str, list[float | None]]
-    num_rows: int
-
-
-class RunAnswer(RunFiles):
-    """A training run, and the name of its agent if it may be played."""
-
     agent: str | None
 
 
@@ -355,7 +339,6 @@ class Watch:
         rows: list[RecordRow] = [
             {
                 "index": index,
-                "game": record.game,
                 "players": record.players,
                 "winner": record.winner,
                 "reason": record.reason,
@@ -425,9 +408,7 @@ class Watch:
         """Return the metrics of a training run per iteration, and its match results."""
         path, _ = self._path(source_id, "run")
         stamp = [_stamp(path / name) for name in (_METRICS_FILE, _CHECKPOINT_FILE)]
-        files: RunFiles = self._folders.get(path, stamp, lambda: _read_run(path))
-        agent = self._agents.name_of(path / _CHECKPOINT_FILE.parent) if files["game"] else None
-        return {**files, "agent": agent}
+        return self._folders.get(path, stamp, lambda: _read_run(path, self._agents))
 
 
 def _paths_in(root: Path) -> Iterator[tuple[str, Path, Path]]:
@@ -503,20 +484,18 @@ def _records_in(file: Path) -> list[GameRecord | str]:
 
 def _read_arena(folder: Path) -> ArenaAnswer:
     result = load_arena(folder)
-    sent = ("players", "anchor", "seat", "sprt", "games", "distinct_games", "pairings")
     results = results_of(result).to_fields() if result.num_games else None
     return {
         "game": result.settings.game,
-        "games": result.num_games,
         "pairs": result.num_pairs,
         "pairs_in_all": len(result.settings.pairings) * result.settings.num_pairs,
         "finished": result.finished,
-        "results": results and {name: value for name, value in results.items() if name in sent},
+        "results": results and {name: results[name] for name in ("players", "anchor", "seat")},
         "cross_table": [{"names": one.names, "score": one.score, "games": one.num_games} for one in result.matches],
     }
 
 
-def _read_run(folder: Path) -> RunFiles:
+def _read_run(folder: Path, agents: Agents) -> RunAnswer:
     axis, rows = _metrics(folder / _METRICS_FILE)
     names = sorted({name for row in rows for name in row})
     step = max(1, -(-len(rows) // _MAX_POINTS))
@@ -527,12 +506,11 @@ def _read_run(folder: Path) -> RunFiles:
             checkpoint = _Checkpoint.parse(fields, "checkpoint")
     return {
         "game": None if checkpoint is None else checkpoint.game,
-        "algorithm": None if checkpoint is None else checkpoint.training.algorithm,
-        "match_results": checkpoint.training.match_results if checkpoint else (),
+        "algorithm": None if checkpoint is None else checkpoint.algorithm,
+        "match_results": () if checkpoint is None else checkpoint.match_results,
         "axis": axis,
-        "names": names,
         "columns": {name: [row.get(name) for row in rows[::-step][::-1]] for name in names},
-        "num_rows": len(rows),
+        "agent": None if checkpoint is None else agents.name_of(folder / _CHECKPOINT_FILE.parent),
     }
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stoneworks.cli.console import console, progress_bar
-from stoneworks.cli.options import GameOption, OpeningActions, with_option_groups
+from stoneworks.cli.console import Show, console, progress_bar
+from stoneworks.cli.options import GameOption, OpeningActions
 
 if TYPE_CHECKING:
     from stoneworks.evaluation import ArenaResult, ArenaSettings
@@ -21,53 +19,30 @@ if TYPE_CHECKING:
 ladder_app = typer.Typer(no_args_is_help=True, help="Show or make ladders of fixed players.")
 
 
-@dataclass(frozen=True)
-class _PlayOptions:
-    """Where games are played and stored, and their seed."""
-
-    workers: Annotated[int | None, typer.Option(min=1, help="Number of worker processes (default: one per core).")] = (
-        None
-    )
-    cluster: Annotated[
-        str,
-        typer.Option(help="Play on a Ray cluster instead of worker processes: auto, or HOST:PORT of its head node."),
-    ] = ""
-    folder: Annotated[
-        Path | None,
-        typer.Option(help="Folder for the games (default: a folder under runs/ derived from the settings)."),
-    ] = None
-    seed: Annotated[int, typer.Option(min=0, help="Seed of openings and players.")] = 0
-
-    def folder_of(self, kind: str, game: str, inputs: object) -> Path:
-        """Return the folder for these arguments; equal arguments give equal folders."""
-        from stoneworks.evaluation.folder import folder_name
-
-        return self.folder or Path("runs") / kind / folder_name(game, inputs)
-
-    def machines(self) -> dict[str, Any]:
-        """Return the arguments of functions that play."""
-        from stoneworks.models.machine import num_processors
-
-        return {"workers": self.workers or num_processors(), "cluster": self.cluster}
+Workers = Annotated[int | None, typer.Option(min=1, help="Number of worker processes (default: one per core).")]
+Cluster = Annotated[
+    str, typer.Option(help="Play on a Ray cluster instead of worker processes: auto, or HOST:PORT of its head node.")
+]
+Folder = Annotated[
+    Path | None, typer.Option(help="Folder for the games (default: a folder under runs/ derived from the settings).")
+]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of openings and players.")]
+ChunkPairs = Annotated[
+    int, typer.Option(min=1, help="Pairs of games that are played concurrently and stored as one file.")
+]
 
 
-@dataclass(frozen=True)
-class _ArenaOptions(_PlayOptions):
-    """How an arena is played."""
-
-    opening_actions: OpeningActions = 3
-    chunk_pairs: Annotated[
-        int, typer.Option(min=1, help="Pairs of games that are played concurrently and stored as one file.")
-    ] = 8
-
-
-@with_option_groups
 def arena(
     players: Annotated[
         list[str], typer.Argument(help="Bots, e.g. random, greedy, mcts:100, or paths of checkpoint folders.")
     ],
     game: GameOption,
-    options: _ArenaOptions,
+    workers: Workers = None,
+    cluster: Cluster = "",
+    folder: Folder = None,
+    seed: Seed = 0,
+    opening_actions: OpeningActions = 3,
+    chunk_pairs: ChunkPairs = 8,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per pairing; the maximum with --sprt.")] = 100,
     only: Annotated[str | None, typer.Option("--gauntlet", help="Play this player against all others.")] = None,
     num_neighbors: Annotated[
@@ -85,8 +60,10 @@ def arena(
 
     Ctrl-C keeps the finished games; the same command resumes.
     """
-    from stoneworks.evaluation import gauntlet, neighbors, play_arena, round_robin
+    from stoneworks.evaluation import ArenaSettings, Sprt, gauntlet, neighbors, play_arena, round_robin
+    from stoneworks.evaluation.folder import folder_name
     from stoneworks.evaluation.results import check_picture_path, save_picture
+    from stoneworks.models.machine import num_processors
 
     if picture is not None:
         check_picture_path(picture)
@@ -96,17 +73,29 @@ def arena(
         pairings = gauntlet(only, players)
     else:
         pairings = round_robin(players) if num_neighbors is None else neighbors(players, num_neighbors)
-    settings = _settings(game, pairings, pairs, options, sprt)
-    result = _play(settings, options, play_arena)
+    settings = ArenaSettings(
+        game=game,
+        pairings=pairings,
+        num_pairs=pairs,
+        chunk_pairs=chunk_pairs,
+        opening_actions=opening_actions,
+        seed=seed,
+        sprt=None if sprt is None else Sprt.from_text(sprt),
+    )
+    folder = folder or Path("runs") / "arena" / folder_name(settings.game, settings.to_fields())
+    play = partial(play_arena, workers=workers or num_processors(), cluster=cluster)
+    result = _play(settings, folder, play)
     if picture is not None:
         save_picture(picture, result.ratings, result.matches, f"{settings.game}: {result.num_games} games")
 
 
-@with_option_groups
 def rate(
     player: Annotated[str, typer.Argument(help="A bot name or the path of a checkpoint folder.")],
     game: GameOption,
-    options: _PlayOptions,
+    workers: Workers = None,
+    cluster: Cluster = "",
+    folder: Folder = None,
+    seed: Seed = 0,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of games against each of the nearest anchors.")] = 50,
     anchors: Annotated[int, typer.Option(min=1, help="Number of nearest anchors.")] = 4,
     ladder: Annotated[Path | None, typer.Option(help="Ladder file (default: the shipped ladder).")] = None,
@@ -116,13 +105,17 @@ def rate(
 ) -> None:
     """Rate a policy against the game's ladder of fixed players. Ctrl-C keeps the finished games; the same command resumes."""
     from stoneworks.evaluation import RateSettings, load_ladder, rate as rate_player
+    from stoneworks.evaluation.folder import folder_name
+    from stoneworks.models.machine import num_processors
 
     loaded = load_ladder(game, ladder)
     made, elo = loaded.made.to_fields(), loaded.ratings.elo.tolist()
-    folder = options.folder_of("rate", loaded.game, [player, loaded.game, pairs, anchors, options.seed, made, elo])
-    settings = RateSettings(num_pairs=pairs, num_anchors=anchors, seed=options.seed, trust_names=trust_names)
-    with _progress() as show:
-        result = rate_player(player, loaded, folder, settings, progress=show, **options.machines())
+    inputs = [player, loaded.game, pairs, anchors, seed, made, elo]
+    folder = folder or Path("runs") / "rate" / folder_name(loaded.game, inputs)
+    settings = RateSettings(num_pairs=pairs, num_anchors=anchors, seed=seed, trust_names=trust_names)
+    play = partial(rate_player, workers=workers or num_processors(), cluster=cluster)
+    with progress_bar() as show:
+        result = play(player, loaded, folder, settings, progress=partial(_show_pairs, show))
     result.summary().save(folder / "results.json")
     output = console()
     output.print(result.table())
@@ -148,10 +141,14 @@ def show_ladder(
 
 
 @ladder_app.command("make")
-@with_option_groups
 def make_ladder(
     game: Annotated[str, typer.Argument(help="A game string such as 'vadus(size=5)'.")],
-    options: _ArenaOptions,
+    workers: Workers = None,
+    cluster: Cluster = "",
+    folder: Folder = None,
+    seed: Seed = 0,
+    opening_actions: OpeningActions = 3,
+    chunk_pairs: ChunkPairs = 8,
     players: Annotated[
         list[str] | None, typer.Argument(help="The anchors, roughly from weak to strong (default: the standard ones).")
     ] = None,
@@ -172,54 +169,48 @@ def make_ladder(
 ) -> None:
     """Play the anchors of a game and write its ladder. Ctrl-C keeps the finished games; the same command resumes."""
     from stoneworks.envs.rules import load_game
-    from stoneworks.evaluation import Ladder, neighbors, play_arena, play_to_precision
-    from stoneworks.evaluation.folder import file_stem
+    from stoneworks.evaluation import ArenaSettings, Ladder, neighbors, play_arena, play_to_precision
+    from stoneworks.evaluation.folder import file_stem, folder_name
     from stoneworks.evaluation.ladder import ANCHORS
     from stoneworks.locks import lock_file
     from stoneworks.models.bots.loading import playable_bots
+    from stoneworks.models.machine import num_processors
 
     if not output.is_dir():
         raise ValueError(f"output must be an existing folder, got {str(output)!r}")
     anchors = players or playable_bots(ANCHORS, load_game(game))
-    settings = _settings(game, neighbors(anchors, num_neighbors), pairs, options)
+    settings = ArenaSettings(
+        game=game,
+        pairings=neighbors(anchors, num_neighbors),
+        num_pairs=pairs,
+        chunk_pairs=chunk_pairs,
+        opening_actions=opening_actions,
+        seed=seed,
+    )
     words: dict[str, float] = {
         "pairs": pairs,
-        "opening-actions": options.opening_actions,
-        "chunk-pairs": options.chunk_pairs,
-        "seed": options.seed,
+        "opening-actions": opening_actions,
+        "chunk-pairs": chunk_pairs,
+        "seed": seed,
         "neighbors": num_neighbors,
     }
-    play: Callable[..., ArenaResult] = play_arena
+    inputs = settings.to_fields()
+    machines: dict[str, Any] = {"workers": workers or num_processors(), "cluster": cluster}
+    play: Callable[..., ArenaResult] = partial(play_arena, **machines)
     if max_error is not None:
         words |= {"max-error": max_error, "max-rounds": max_rounds}
-        play = partial(play_to_precision, max_error=max_error, max_rounds=max_rounds)
+        inputs |= {"max_error": max_error}
+        play = partial(play_to_precision, max_error=max_error, max_rounds=max_rounds, **machines)
     given = [word for name, value in words.items() for word in (f"--{name}", str(value))]
     command = shlex.join(["stoneworks", "ladder", "make", settings.game, *(players or ()), *given])
     file = output / f"{file_stem(settings.game)}.json"
     with lock_file(file):
-        Ladder.of_result(_play(settings, options, play, max_error), command).save(file)
+        folder = folder or Path("runs") / "arena" / folder_name(settings.game, inputs)
+        Ladder.of_result(_play(settings, folder, play), command).save(file)
     print(f"the ladder is {file}")
 
 
-def _settings(
-    game: str, pairings: tuple[tuple[str, str], ...], pairs: int, options: _ArenaOptions, sprt: str | None = None
-) -> ArenaSettings:
-    from stoneworks.evaluation import ArenaSettings, Sprt
-
-    return ArenaSettings(
-        game=game,
-        pairings=pairings,
-        num_pairs=pairs,
-        chunk_pairs=options.chunk_pairs,
-        opening_actions=options.opening_actions,
-        seed=options.seed,
-        sprt=None if sprt is None else Sprt.from_text(sprt),
-    )
-
-
-def _play(
-    settings: ArenaSettings, options: _PlayOptions, play: Callable[..., ArenaResult], max_error: float | None = None
-) -> ArenaResult:
+def _play(settings: ArenaSettings, folder: Path, play: Callable[..., ArenaResult]) -> ArenaResult:
     """Play an arena with a progress bar, print its table and write ``results.json``. After Ctrl-C, print the current table.
 
     ``play`` is :func:`~stoneworks.evaluation.arena.play_arena`, or a function with its arguments.
@@ -227,8 +218,6 @@ def _play(
     from stoneworks.evaluation import RatingError, results_of
     from stoneworks.evaluation.arena import load_rounds
 
-    precision = {} if max_error is None else {"max_error": max_error}
-    folder = options.folder_of("arena", settings.game, settings.to_fields() | precision)
     output = console()
 
     def show_results(result: ArenaResult) -> None:
@@ -247,8 +236,8 @@ def _play(
         output.print(f"the games are in {folder}", soft_wrap=True)
 
     try:
-        with _progress() as show:
-            result = play(settings, folder, progress=show, **options.machines())
+        with progress_bar() as show:
+            result = play(settings, folder, progress=partial(_show_pairs, show))
     except KeyboardInterrupt:
         if (folder / "arena.json").exists():
             try:
@@ -260,15 +249,8 @@ def _play(
     return result
 
 
-@contextmanager
-def _progress() -> Iterator[Callable[[ArenaResult], None]]:
-    """Show a progress bar while an arena is played."""
-    with progress_bar() as show:
-
-        def progress(result: ArenaResult) -> None:
-            total = len(result.settings.pairings) * result.settings.num_pairs
-            ratio = result.log_likelihood_ratio
-            note = "" if ratio is None else f"log-likelihood ratio {ratio:.2f}"
-            show("pairs", result.num_pairs, total, note)
-
-        yield progress
+def _show_pairs(show: Show, result: ArenaResult) -> None:
+    """Show the progress of an arena."""
+    total = len(result.settings.pairings) * result.settings.num_pairs
+    ratio = result.log_likelihood_ratio
+    show("pairs", result.num_pairs, total, "" if ratio is None else f"log-likelihood ratio {ratio:.2f}")

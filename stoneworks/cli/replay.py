@@ -26,6 +26,5 @@ def replay(
     if not found:
         raise ValueError(f"{records} has no games")
     chosen = [found[number - 1] for number in numbers_in(games, len(found))] if games else found[:20]
-    shown = Replay(chosen)
-    shown.save(html)
+    Replay(chosen).save(html)
     print(f"{html}: {len(chosen)} of {len(found)} games, {html.stat().st_size / 1000:.0f} kB")

@@ -181,7 +181,7 @@ def attack_files(number: int, seed: int) -> Counts:
     layers = [torch.nn.Linear(int(np.prod(game.observation_shape)), 4), torch.nn.Linear(4, game.num_actions)]
     save_policy(policy, layers, game, selection="sample")
     database = folder / "page" / DATABASE_FILE
-    store = Store(database.parent, 10, 1000)
+    store = Store(database.parent)
     store.create([new_game(Positions().line(game, ("b2",)), (None, "random"))] * 5)
     store.close()
     (games_file,), (arena_file,) = (run_folder / "matches").iterdir(), (arena / "games").iterdir()
@@ -209,7 +209,7 @@ def attack_files(number: int, seed: int) -> Counts:
     def open_database() -> bool:
         for suffix in ("-wal", "-shm"):
             database.with_name(database.name + suffix).unlink(missing_ok=True)
-        with contextlib.closing(Store(database.parent, 10, 1000)) as opened:
+        with contextlib.closing(Store(database.parent)) as opened:
             for number in opened.all_ids():
                 with contextlib.suppress(RequestError):
                     stored = opened.load(number)

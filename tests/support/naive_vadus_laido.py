@@ -16,12 +16,8 @@ class NaiveBoard:
 
     def __init__(self, size: int) -> None:
         self.radius = size - 1
-        self.points = {
-            (q, r)
-            for q in range(-self.radius, self.radius + 1)
-            for r in range(-self.radius, self.radius + 1)
-            if abs(q + r) <= self.radius
-        }
+        extent = range(-self.radius, self.radius + 1)
+        self.points = {(q, r) for q in extent for r in extent if abs(q + r) <= self.radius}
 
     def name(self, point: Point) -> str:
         q, r = point

@@ -12,7 +12,7 @@ from stoneworks.web.agents import BotAnswer
 from stoneworks.web.analyzing import BotAnalysis, BotsAnswer, InfoAnswer, ReasonsAnswer, RulesAnswer
 from stoneworks.web.board import PositionAnswer
 from stoneworks.web.bot_processes import ValuesAnswer
-from stoneworks.web.playing import DeletedAnswer, GamesAnswer, GameView, HintAnswer, TreeAnswer, VariationAnswer
+from stoneworks.web.playing import GamesAnswer, GameView, HintAnswer, TreeAnswer, VariationAnswer
 from stoneworks.web.watching import ArenaAnswer, RecordsAnswer, RunAnswer, SourcesAnswer, WatchedGame
 
 GAME = "vadus(size=3)"
@@ -69,7 +69,6 @@ def test_answers_are_the_documents_that_the_handlers_declare(start_server: Any, 
         record = client.get(f"/api/{game}/record").text
         check(GamesAnswer, "POST", "import", text=record)
         check(GamesAnswer, "GET", "games")
-        check(DeletedAnswer, "POST", f"{game}/delete")
 
         check(SourcesAnswer, "GET", "watch")
         check(RecordsAnswer, "GET", "watch/records", source="0/arena")

@@ -107,12 +107,12 @@ def test_every_legal_action_is_offered_once_with_its_places(post: Any, game: str
 def test_a_turn_is_previewed_taken_back_and_committed(start: Start) -> None:
     play = start("vadus(size=3)", [None, None], confirm=True)
     play.act("c3")
-    assert (play.view["complete_turn"], play.view["num_committed"]) == (True, 0)
+    assert (play.view["complete_turn"], play.view["committed"]) == (True, 0)
     play.act("a3", status=409)
     assert play.send("take-back")["turns"] == []
     play.act("b3")
     view = play.send("commit")
-    assert (view["num_committed"], view["position"]["player"]) == (1, 1)
+    assert (view["committed"], view["position"]["player"]) == (view["current"], 1)
     assert not play.act("a3")["complete_turn"]
     play.send("commit", status=409)
     assert play.act("c3")["turns"][-1] == [1, ["a3", "c3"], "White"]
@@ -163,15 +163,15 @@ def test_moves_have_the_color_of_their_time_and_scores_are_those_of_the_players(
 
 def test_a_database_of_a_later_version_and_another_file_are_refused(tmp_path: Path) -> None:
     later, other = tmp_path / "later", tmp_path / "other" / "games.sqlite3"
-    Store(later, 10, 10).close()
+    Store(later).close()
     with sqlite3.connect(later / "games.sqlite3") as database:
         database.execute("PRAGMA user_version = 99")
     with pytest.raises(ValueError, match="schema version 99"):
-        Store(later, 10, 10)
+        Store(later)
     other.parent.mkdir()
     other.write_bytes(b"something else" * 1000)
     with pytest.raises(ValueError, match="not a database"):
-        Store(other.parent, 10, 10)
+        Store(other.parent)
     assert other.read_bytes() == b"something else" * 1000
 
 

@@ -183,9 +183,11 @@ def test_bad_addresses_and_methods_are_answered_with_json_or_the_page(client: ht
     assert (response.status_code, response.text) == (404, client.get("/").text)
 
 
-def test_the_number_of_requests_is_bounded(tmp_path: Path) -> None:
+def test_the_number_of_requests_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stoneworks.web.app._MAX_REQUESTS", 3)
+
     async def ask() -> None:
-        web = Web(tmp_path, max_requests=3)
+        web = Web(tmp_path)
         transport = httpx.ASGITransport(web.application())
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             post = await client.post("/api/games", json=NEW)
@@ -203,8 +205,12 @@ def test_the_number_of_requests_is_bounded(tmp_path: Path) -> None:
     asyncio.run(ask())
 
 
-def test_the_number_of_games_is_bounded_and_a_game_is_read_as_it_was_at_one_time(tmp_path: Path) -> None:
-    store, positions = Store(tmp_path, max_games=2, max_nodes=3), Positions()
+def test_the_number_of_games_is_bounded_and_a_game_is_read_as_it_was_at_one_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stoneworks.web.store._MAX_GAMES", 2)
+    monkeypatch.setattr("stoneworks.web.store.MAX_NODES", 3)
+    store, positions = Store(tmp_path), Positions()
     game = positions.game(GAME)
     new = new_game(positions.line(game, ()))
     store.create([new])

@@ -12,15 +12,6 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from pages import OpenPage
 
-_ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 #: Everything on a busy machine, the first compilation of kernels included.
 TIMEOUT_MILLISECONDS = 300_000.0
 expect.set_options(timeout=TIMEOUT_MILLISECONDS)
@@ -35,7 +26,7 @@ def browser() -> Iterator[Browser]:
             "the tests of the page need Chromium: apt-get update && apt-get install --yes chromium", pytrace=False
         )
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, headless=True, args=list(_ARGUMENTS))
+        browser = playwright.chromium.launch(executable_path=program, args=["--disable-gpu", "--disable-quic"])
         yield browser
         browser.close()
 

@@ -41,7 +41,7 @@ export async function showAnalysis(view, { id, query, signal, go }) {
   const known = await info();
   const bots = await botsFor(tree.game);
   signal.throwIfAborted();
-  const page = new AnalysisPage(tree, bots, known.limits, query.get("agent"), signal, go);
+  const page = new AnalysisPage(tree, bots, known, query.get("agent"), signal, go);
   view.append(page.element);
   view.addEventListener("shown", () => page.drawCurve?.());
   await page.goTo(tree.cursor);
@@ -210,7 +210,6 @@ class AnalysisPage {
     this.found = new Map();
     this.values = new Map();
     this.typed = new Map();
-    this.heat = null;
     this.shownLine = null;
     this.running = null;
     this.curveRunning = null;

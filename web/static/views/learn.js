@@ -90,7 +90,7 @@ class Lessons {
     const wanted = lesson.answers[played.length] ?? [];
     this.board.show(this.position, { hint: this.marks ? wanted : [], label: `Board of step ${this.at + 1}` });
     this.element.dataset.played = played.length;
-    if (this.done) this.tell(position.outcome ? `Done. ${this.result(position)}` : "Done.");
+    if (this.done) this.answer.textContent = position.outcome ? `Done. ${this.result(position)}` : "Done.";
     this.actions.replaceChildren(
       ...(this.done ? [] : position.buttons).map((item) => button(actionLabel(item, position), () => this.play([item.action]), { "data-action": item.action, class: this.marks && wanted.includes(item.action) ? "primary" : "" })),
     );
@@ -111,21 +111,17 @@ class Lessons {
     return why ? `${winner}: ${why}.` : `${winner}.`;
   }
 
-  tell(text) {
-    this.answer.textContent = text;
-  }
-
   async playNow(actions) {
     if (this.done || ![...this.position.legal, ...this.position.buttons].some(({ action }) => action === actions[0])) return;
     for (const action of actions) {
       const wanted = this.lesson.answers[this.played.length];
       if (!this.done && wanted?.length && !wanted.includes(action)) {
-        this.tell(`Legal, but not what this step asks for: ${action}.`);
+        this.answer.textContent = `Legal, but not what this step asks for: ${action}.`;
         this.marks = true;
         break;
       }
       this.played.push(action);
-      this.tell("");
+      this.answer.textContent = "";
     }
     await this.show();
   }

@@ -122,12 +122,9 @@ class GamePage {
   }
 
   showBoard() {
-    this.board.show(this.game.position, { hint: this.hint.slice(0, 1), label: this.boardLabel() });
-  }
-
-  boardLabel() {
     const { game } = this;
-    return `Board of ${game.game}, ${game.turns.length} turns played`;
+    const label = `Board of ${game.game}, ${game.turns.length} turns played`;
+    this.board.show(game.position, { hint: this.hint.slice(0, 1), label });
   }
 
   isPerson(player) {

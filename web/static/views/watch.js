@@ -168,7 +168,7 @@ function showRun(part, run, go) {
     if (title === null) names.forEach((name) => chart([name], null));
     else chart(names, title);
   }
-  run.names.filter((name) => !shown.has(name)).forEach((name) => chart([name], null));
+  Object.keys(run.columns).filter((name) => !shown.has(name)).forEach((name) => chart([name], null));
   part.replaceChildren(
     h("p", {}, facts.join(" · ")),
     run.agent ? agentButtons(run, go) : "",
