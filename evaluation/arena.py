@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -47,11 +47,6 @@ class ArenaResult:
     def num_games(self) -> int:
         """Number of games."""
         return sum(match.num_games for match in self.matches)
-
-    @property
-    def num_distinct_games(self) -> int:
-        """Number of different games, by pairing: equal games of two pairings count twice."""
-        return sum(match.num_distinct_games for match in self.matches)
 
     @property
     def num_pairs(self) -> int:
@@ -154,7 +149,13 @@ def _play(
     result = played.result()
     show(result)
     if not result.finished:
-        with closing(_chunks(settings, everyone, played.missing(), workers, cluster)) as chunks:
+        if cluster:
+            from stoneworks.evaluation.cluster import play_chunks_on_cluster
+
+            playing = play_chunks_on_cluster(settings, everyone, played.missing(), cluster)
+        else:
+            playing = play_chunks(settings, everyone, played.missing(), workers)
+        with closing(playing) as chunks:
             for chunk, records in chunks:
                 stored.write(chunk, records)
                 played.add(chunk, records)
@@ -165,16 +166,6 @@ def _play(
     for chunk in played.uncounted() if result.finished else ():
         stored.remove(chunk)  # workers were ahead of the decision of the test
     return result
-
-
-def _chunks(
-    settings: ArenaSettings, everyone: Mapping[str, Player], missing: Sequence[Chunk], workers: int, cluster: str
-) -> Generator[tuple[Chunk, tuple[GameRecord, ...]], None, None]:
-    if not cluster:
-        return play_chunks(settings, everyone, missing, workers)
-    from stoneworks.evaluation.cluster import play_chunks_on_cluster
-
-    return play_chunks_on_cluster(settings, everyone, missing, cluster)
 
 
 def load_arena(folder: str | os.PathLike[str]) -> ArenaResult:

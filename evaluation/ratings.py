@@ -26,12 +26,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from stoneworks.checks import check_positive
+
+if TYPE_CHECKING:
+    from stoneworks.evaluation.match import MatchResult
 
 #: Elo points per natural unit of strength.
 ELO_PER_UNIT = 400 / math.log(10)
@@ -55,21 +58,14 @@ class DisconnectedPlayersError(RatingError):
     """Raised when no chain of games connects players with the anchor. The message names the players."""
 
 
-class PairedScores(Protocol):
-    """The scores of a pairing; :class:`stoneworks.evaluation.match.MatchResult` is one."""
-
-    @property
-    def names(self) -> tuple[str, str]:
-        """Names of players A and B."""
-
-    @property
-    def scores(self) -> _Floats:
-        """``float64[num_pairs, 2]``: A's scores (1, 0.5 or 0) in the two games of each pair, in seat 0 and in seat 1."""
-
-
 @dataclass(frozen=True)
 class Pairing:
-    """The scores of a pairing (see :class:`PairedScores`)."""
+    """The scores of a pairing.
+
+    Attributes:
+        names: names of players A and B.
+        scores: ``float64[num_pairs, 2]``: A's scores (1, 0.5 or 0) in the two games of each pair, in seat 0 and in seat 1.
+    """
 
     names: tuple[str, str]
     scores: _Floats
@@ -143,7 +139,7 @@ def expected_score(elo_difference: float) -> float:
 
 
 def rate_players(
-    pairings: Iterable[PairedScores],
+    pairings: Iterable[Pairing | MatchResult],
     *,
     anchor: str | None = None,
     prior_elo: float = PRIOR_ELO,
@@ -195,7 +191,7 @@ def rate_players(
     )
 
 
-def rate_against(ratings: Ratings, name: str, pairings: Sequence[PairedScores]) -> tuple[float, float]:
+def rate_against(ratings: Ratings, name: str, pairings: Sequence[Pairing | MatchResult]) -> tuple[float, float]:
     """Return the rating of a new player against players with fixed ratings, and its standard error.
 
     The standard error includes the errors of the fixed ratings and of the seat term: with the new rating r and the fixed
@@ -324,7 +320,7 @@ def _precision(name: str, width: float) -> float:
     return (ELO_PER_UNIT / check_positive(name, width)) ** 2
 
 
-def _check(result: PairedScores) -> None:
+def _check(result: Pairing | MatchResult) -> None:
     first, second = result.names
     if first == second:
         raise RatingError(f"a pairing must have two different players, got {first!r} twice")
@@ -336,7 +332,7 @@ def _check(result: PairedScores) -> None:
         )
 
 
-def _check_connected(results: Sequence[PairedScores], names: tuple[str, ...], anchor: str) -> None:
+def _check_connected(results: Sequence[Pairing | MatchResult], names: tuple[str, ...], anchor: str) -> None:
     reached = {anchor}
     while grown := {name for result in results if reached & set(result.names) for name in result.names} - reached:
         reached |= grown

@@ -216,7 +216,7 @@ def results_of(result: ArenaResult) -> ArenaSummary:
     return ArenaSummary(
         game=result.settings.game,
         games=result.num_games,
-        distinct_games=result.num_distinct_games,
+        distinct_games=sum(match.num_distinct_games for match in result.matches),
         players=tuple(_summarize_player(result, name, rank) for rank, name in enumerate(ratings.order, start=1)),
         anchor=ratings.anchor,
         seat=SeatSummary(elo=ratings.seat_elo, error=ratings.seat_error),

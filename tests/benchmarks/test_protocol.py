@@ -238,10 +238,8 @@ def problem_of(file: Path) -> str:
         (lambda values: values.update(commit="main"), "commit must .*, got 'main'"),
         (lambda values: values.update(task="chess"), "task: must be one of vadus-5, .*, got 'chess'"),
         (lambda values: values.update(track="closed"), "track must be 'scratch' or 'open', got 'closed'"),
-        (lambda values: values.update(seed=-1), "seed must be >= 0, got -1"),
         (lambda values: values.update(ladder=64 * "0"), f"ladder must be {TASKS['vadus-5'].ladder}, got 0000"),
         (lambda values: values["games"].update(pairs=1), "games must be .*pairs=10, got .*pairs=1$"),
-        (lambda values: values["hardware"].update(cores=0), "hardware.cores must be >= 1, got 0"),
         (lambda values: values["curve"].pop(), "curve must be 5 points, got 4"),
         (lambda values: values["curve"][1].update(steps=1), "curve.steps must not decrease, got "),
         (lambda values: values["curve"][4].update(processor_seconds=700.0), "processor_seconds must be at least .*"),
@@ -295,11 +293,9 @@ def test_the_stored_results_are_valid_and_the_page_has_their_table(repository: P
         assert check.table(rows, budget) in page
 
 
-def test_the_interquartile_mean_has_published_values_and_a_profile_is_of_shares_above_thresholds() -> None:
-    # Wikipedia, "Interquartile mean", example of a data set divisible by four; then the test of rliable, metrics_test.py.
+def test_the_interquartile_mean_has_a_published_value_and_a_profile_is_of_shares_above_thresholds() -> None:
+    # Wikipedia, "Interquartile mean", example of a data set divisible by four.
     assert interquartile_mean([5, 8, 4, 38, 8, 6, 9, 7, 7, 3, 1, 6]) == 6.5
-    assert interquartile_mean([[1, 2], [2, 2], [1, 1], [2, 1]]) == 1.5
-    assert interquartile_mean([[1, 1], [2, 2], [3, 3]]) == 2
     profile = performance_profile([[0.2, 0.6], [0.6, 0.9]], np.array([0.0, 0.5, 0.6, 1.0]))
     assert [one.value for one in profile] == [1, 0.75, 0.25, 0]
     assert (profile[1].low, profile[1].high) == (0.5, 1)

@@ -250,7 +250,6 @@ def test_only_players_that_the_arena_made_are_closed(tmp_path: Path, monkeypatch
         (lambda folder: play_arena(match(), folder, {"greedy": Mock()}, workers=2), r"workers must be .*got 2"),
         (lambda folder: play_arena(match(), folder, workers=0), "workers must be .* got 0"),
         (lambda folder: play_to_precision(match(), folder, max_error=0), "max_error must be .* got 0"),
-        (lambda folder: play_to_precision(match(), folder, max_error=np.nan), "max_error must be .* got nan"),
         (lambda folder: play_to_precision(match(), folder, max_error=1, max_rounds=-1), "max_rounds must be .* got -1"),
         (lambda folder: play_to_precision(match(sprt=Sprt()), folder, max_error=1), "sprt must be None"),
         (lambda folder: play_to_precision(match(), folder, max_error=1, players={"nobody": "random"}), "'nobody'"),

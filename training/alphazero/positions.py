@@ -140,22 +140,18 @@ class BatchMaker:
             self._cell_origins = self._plane_origins[:, first : first + game.grid.num_cells] - first
 
     def make(
-        self, positions: npt.NDArray[np.void], generator: np.random.Generator | None, discount: float = 1.0
+        self, positions: npt.NDArray[np.void], generator: np.random.Generator, discount: float = 1.0
     ) -> TrainingBatch:
-        """Return ``positions[n]`` as tensors ``[n, ...]``, transformed by random symmetries unless ``generator`` is None.
+        """Return ``positions[n]`` as tensors ``[n, ...]``, each transformed by a random symmetry.
 
         ``discount`` is that of the game result per action to the end of the game.
         """
         number = len(positions)
         planes, masks = self._inputs.of_records(positions["state"].copy())
-        flat = planes.reshape(number, -1)
-        actions = positions["actions"].astype(np.int64)
-        chosen = None
-        if generator is not None:
-            chosen = generator.integers(len(self._action_images), size=number)
-            flat = np.take_along_axis(flat, self._plane_origins[chosen], axis=1)
-            masks = np.take_along_axis(masks, self._action_origins[chosen], axis=1)
-            actions = np.take_along_axis(self._action_images[chosen], actions, axis=1)
+        chosen = generator.integers(len(self._action_images), size=number)
+        flat = np.take_along_axis(planes.reshape(number, -1), self._plane_origins[chosen], axis=1)
+        masks = np.take_along_axis(masks, self._action_origins[chosen], axis=1)
+        actions = np.take_along_axis(self._action_images[chosen], positions["actions"].astype(np.int64), axis=1)
         return TrainingBatch(
             torch.from_numpy(flat.reshape(planes.shape)),
             torch.from_numpy(masks != 0),
@@ -165,13 +161,11 @@ class BatchMaker:
             self._final_boards(positions, chosen),
         )
 
-    def _final_boards(self, positions: npt.NDArray[np.void], chosen: npt.NDArray[np.int64] | None) -> Tensor | None:
+    def _final_boards(self, positions: npt.NDArray[np.void], chosen: npt.NDArray[np.int64]) -> Tensor | None:
         """Return the final boards, transformed by the chosen symmetries, or None if they are left out."""
         if self._cell_origins is None:
             return None
-        owners = positions[FINAL_BOARD].astype(np.int64)
-        if chosen is not None:
-            owners = np.take_along_axis(owners, self._cell_origins[chosen], axis=1)
+        owners = np.take_along_axis(positions[FINAL_BOARD].astype(np.int64), self._cell_origins[chosen], axis=1)
         return torch.from_numpy(owners)
 
     def _outcomes(self, positions: npt.NDArray[np.void], discount: float) -> npt.NDArray[np.float32]:

@@ -71,8 +71,7 @@ class GameSource(ABC):
         """Return the status since the previous call on a cluster; None on one machine."""
         return None
 
-    @abstractmethod
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027  self-play in this process has nothing to stop
         """Stop self-play."""
 
 
@@ -122,9 +121,6 @@ class OwnSelfPlay(GameSource):
     def update(self, weights: Mapping[str, Tensor], progress: float) -> None:
         """See :meth:`GameSource.update`."""
         self._worker.load(weights, progress)
-
-    def close(self) -> None:
-        """Do nothing."""
 
 
 class SelfPlayProcesses(GameSource):

@@ -30,8 +30,7 @@ from stoneworks.training.runs.schedule import value_at
 with require_extra("train", "training runs"):
     import torch
     from sb3_contrib import MaskablePPO
-    from stable_baselines3.common.callbacks import BaseCallback
-    from stable_baselines3.common.logger import KVWriter, Logger
+    from stable_baselines3.common.logger import Logger
     from stable_baselines3.common.utils import set_random_seed
     from torch import Tensor
 
@@ -75,13 +74,12 @@ class PPO(Algorithm[PPOConfig]):
             seed=int(config.seed_sequence(_INITIAL_WEIGHTS).generate_state(1)[0]),
             device=find_device(config.device),
         )
-        self._metrics = _Metrics()
-        self.model.set_logger(Logger(None, [self._metrics]))
+        self.model.set_logger(_Metrics(None, []))
         self.network: BoardNetwork = self.model.policy.network  # type: ignore[assignment]
         self.network.load_state_dict(network.state_dict())
         self.pool = OpponentPool(self.game, config.opponents, self.network)
         self.updates = 0
-        self._callback = _Callback(self)
+        self._results: dict[str, deque[float]] = {}
 
     @property
     def play(self) -> PlaySettings:
@@ -103,13 +101,22 @@ class PPO(Algorithm[PPOConfig]):
 
     def iterate(self, stop: threading.Event) -> Row:
         """Play and train for one update."""
-        self._metrics.latest = {}
-        self.model.learn(self.config.frames_per_update, self._callback, reset_num_timesteps=False)
-        self.model.logger.dump()  # the losses, which ``learn`` records after it has written the rest
+        self.begin_update()
+        recorded = self.model.logger.name_to_value
+        recorded.clear()
+        self.model.learn(self.config.frames_per_update, self._note_results, reset_num_timesteps=False)
         self.done = self.model.num_timesteps
         self.updates += 1
-        scores = {f"score/{kind}": float(np.mean(results)) for kind, results in sorted(self._callback.results.items())}
-        return scores | {name: value for name, value in self._metrics.latest.items() if not name.startswith("time/")}
+        scores = {f"score/{kind}": float(np.mean(results)) for kind, results in sorted(self._results.items())}
+        return scores | {name: float(value) for name, value in recorded.items() if not name.startswith("time/")}
+
+    def _note_results(self, values: dict[str, Any], _: dict[str, Any]) -> bool:
+        """Keep the scores of the latest games by kind of opponent; a draw is half a win. Called after each step."""
+        for info in values["infos"]:
+            if "episode" in info:
+                results = self._results.setdefault(kind_of_opponent(info["opponent"]), deque(maxlen=SCORE_WINDOW))
+                results.append((1 + info["episode"]["r"]) / 2)
+        return True
 
     def _learning_rate(self, remaining: float) -> float:
         # ``remaining`` is that of a call of ``learn``, which is only an update.
@@ -176,43 +183,11 @@ class PPO(Algorithm[PPOConfig]):
         optimizer.load_state_dict(description)
 
 
-class _Metrics(KVWriter):
-    """Keeps what MaskablePPO logs."""
+class _Metrics(Logger):
+    """A logger that keeps what MaskablePPO records."""
 
-    def __init__(self) -> None:
-        self.latest: dict[str, float] = {}
-
-    def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
-        """Keep the numbers."""
-        self.latest |= {
-            name: float(value) for name, value in key_values.items() if isinstance(value, (int, float, np.number))
-        }
-
-    def close(self) -> None:
+    def dump(self, step: int = 0) -> None:
         """Do nothing."""
-
-
-class _Callback(BaseCallback):
-    """Begins updates and collects the results of training games.
-
-    Attributes:
-        results: scores of the latest games by kind of opponent; a draw is half a win.
-    """
-
-    def __init__(self, algorithm: PPO) -> None:
-        super().__init__()
-        self._algorithm = algorithm
-        self.results: dict[str, deque[float]] = {}
-
-    def _on_rollout_start(self) -> None:
-        self._algorithm.begin_update()
-
-    def _on_step(self) -> bool:
-        for info in self.locals["infos"]:
-            if "episode" in info:
-                results = self.results.setdefault(kind_of_opponent(info["opponent"]), deque(maxlen=SCORE_WINDOW))
-                results.append((1 + info["episode"]["r"]) / 2)
-        return True
 
 
 def _part(state: Mapping[str, Tensor], name: str) -> dict[str, Tensor]:

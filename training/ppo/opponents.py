@@ -121,10 +121,8 @@ class OpponentPool:
 
     def _add(self, update: int, weights: Mapping[str, Tensor]) -> None:
         network = make_network(self._learner.architecture).to(next(self._learner.parameters()).device)
-        network.load_state_dict({key: tensor.detach().clone() for key, tensor in weights.items()})
-        network.eval()
-        for parameter in network.parameters():
-            parameter.requires_grad_(False)
+        network.load_state_dict(weights)
+        network.eval().requires_grad_(False)
         self._past[update] = PolicyBot(network, self._game, name=f"{PAST}{update}")
 
 
@@ -133,11 +131,6 @@ class _ReplaceableBot(Bot):
 
     def __init__(self, bot: Bot) -> None:
         self._bot = bot
-
-    @property
-    def name(self) -> str:
-        """The bot's name."""
-        return self._bot.name
 
     def replace(self, bot: Bot) -> None:
         """Close the current bot and delegate to ``bot`` from now on."""

@@ -85,10 +85,9 @@ def _heading(run: FinishedRun) -> str:
 
 def _facts(run: FinishedRun) -> Mapping[str, str]:
     try:
-        facts = run.algorithm.report_texts().facts(run.training)
+        return run.algorithm.report_texts().facts(run.training)
     except (KeyError, ValueError, TypeError) as error:  # a field of this algorithm is missing or has the wrong type
         raise CheckpointError(f"{run.checkpoint.folder}: training is not valid: {error!r}") from None
-    return facts
 
 
 def _scores(run: FinishedRun) -> Iterator[str]:

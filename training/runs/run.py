@@ -92,14 +92,12 @@ class TrainingResult:
         checkpoint: the folder of the checkpoint.
         done: completed amount of training, in all sessions.
         seconds: elapsed time, in all sessions.
-        per_second: amount per second in this session, without matches and checkpoints; 0 if nothing was left to do.
         finished: whether the run is complete.
     """
 
     checkpoint: Path
     done: int
     seconds: float
-    per_second: float
     finished: bool
 
 
@@ -192,9 +190,9 @@ class Run:
 
     def train(self, stop: threading.Event) -> TrainingResult:
         """Train until the run is complete or ``stop`` is set, then save a checkpoint."""
-        algorithm, first, seconds = self.algorithm, self.algorithm.done, 0.0
+        algorithm = self.algorithm
         # TensorBoard hides the events after the checkpoint, which this session writes again.
-        events = SummaryWriter(str(self.folder / TENSORBOARD_FOLDER), purge_step=first + 1)
+        events = SummaryWriter(str(self.folder / TENSORBOARD_FOLDER), purge_step=algorithm.done + 1)
         with contextlib.closing(algorithm), events as self._board:
             if self.matches_due:
                 self._play_matches(stop)
@@ -203,24 +201,17 @@ class Run:
                 while algorithm.done < self._total and not stop.is_set():
                     before, began = algorithm.done, time.monotonic()
                     metrics = algorithm.iterate(stop)
-                    duration = time.monotonic() - began
-                    seconds += duration
                     if metrics is None:
                         break
                     if metrics:
-                        self._log(metrics, (algorithm.done - before) / max(1e-9, duration))
+                        self._log(metrics, (algorithm.done - before) / max(1e-9, time.monotonic() - began))
                     self._play_matches_if_due(before, stop)
                     is_due = time.monotonic() - self._saved > self.config.checkpoint_seconds
                     if is_due and algorithm.done < self._total and not stop.is_set():
                         self._save()
                 self._save()
-        return TrainingResult(
-            self.checkpoint,
-            algorithm.done,
-            self.seconds(),
-            (algorithm.done - first) / max(1e-9, seconds),
-            algorithm.done >= self._total and not self.matches_due,
-        )
+        finished = algorithm.done >= self._total and not self.matches_due
+        return TrainingResult(self.checkpoint, algorithm.done, self.seconds(), finished)
 
     def seconds(self) -> float:
         """Return the elapsed time in seconds, over all sessions."""
@@ -373,19 +364,14 @@ def _check_folder(folder: Path, files: Sequence[str]) -> None:
 
     A run that was killed before its first checkpoint has left its configuration, which begins with ``CONFIG_HEADER``.
     """
-    if not folder.is_dir() or (folder / CHECKPOINT_FOLDER / METADATA_FILE).exists() or _is_of_run(folder / CONFIG_FILE):
+    if not folder.is_dir() or (folder / CHECKPOINT_FOLDER / METADATA_FILE).exists():
         return
+    with contextlib.suppress(ConfigError):  # there is no configuration, or none that can be read
+        if read_text(folder / CONFIG_FILE, ConfigError, MAX_BYTES).startswith(CONFIG_HEADER):
+            return
     own = {METRICS_FILE, MATCHES_FOLDER, TENSORBOARD_FOLDER, *files}
     for file in sorted(folder.iterdir()):
         if file.name not in own and not file.name.startswith("."):
             raise ValueError(
                 f"folder must be a new or empty folder, or that of a run, got {str(folder)!r}, which holds {file.name!r}"
             )
-
-
-def _is_of_run(file: Path) -> bool:
-    """Return whether a configuration file exists that a run has written."""
-    try:
-        return read_text(file, ConfigError, MAX_BYTES).startswith(CONFIG_HEADER)
-    except ConfigError:
-        return False

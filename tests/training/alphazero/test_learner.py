@@ -49,7 +49,7 @@ def some_batch(number: int = 16, seed: int = 0) -> TrainingBatch:
     records = np.array([state.record for state in chosen], GAME.state_dtype)
     positions = make_positions(GAME, records, policies, np.zeros(number, np.float32))
     positions["result"] = rng.integers(-1, 2, number)
-    return BatchMaker(GAME).make(positions, None)
+    return BatchMaker(GAME).make(positions, np.random.default_rng(0))
 
 
 def losses_of(
@@ -224,7 +224,7 @@ def test_the_target_is_turned_with_the_position(name: str) -> None:
 
 
 def test_the_head_learns_the_target_by_the_mean_cross_entropy_and_only_with_a_weight() -> None:
-    batch = BatchMaker(GAME, final_boards=True).make(some_positions(GAME)[:8], None)
+    batch = BatchMaker(GAME, final_boards=True).make(some_positions(GAME)[:8], np.random.default_rng(0))
     learner = make_learner(LearnerConfig(learning_rate=1e-2, final_board_weight=1.0))
     first = learner.step(batch, 0)
     assert first.final_board == pytest.approx(np.log(3)), "the head begins with equal probabilities"

@@ -92,9 +92,6 @@ def test_the_image_of_a_batch_is_the_batch_of_the_image(game_name: str) -> None:
             mask = symmetry.of_policy(state.legal_actions_mask())
             np.testing.assert_array_equal(batch.legal[row].numpy(), mask.astype(bool))
             np.testing.assert_allclose(images[row], symmetry.of_policy(kept[row]), atol=1e-7)
-    unturned = maker.make(positions, None)
-    np.testing.assert_array_equal(unturned.observations[0].numpy(), states[0].observation_tensor())
-    np.testing.assert_array_equal(unturned.actions.numpy(), positions["actions"])
 
 
 @pytest.mark.parametrize("features", [False, True])
@@ -114,15 +111,16 @@ def test_the_search_has_its_share_of_outcomes_which_are_discounted_by_the_action
     states = random_states(game, 3, 0)
     positions = positions_of(game, states, random_policies(states))
     positions["result"], positions["value"] = [1, 0, -1], [0.5, -1.0, 0.0]
-    outcomes = BatchMaker(game, share).make(positions, None).outcomes.numpy()
+    generator = np.random.default_rng(0)
+    outcomes = BatchMaker(game, share).make(positions, generator).outcomes.numpy()
     np.testing.assert_allclose(outcomes.sum(axis=1), 1, rtol=1e-6)
     expected = (1 - share) * np.array([1, 0, -1]) + share * np.array([0.5, -1.0, 0.0])
     np.testing.assert_allclose(outcomes[:, 0] - outcomes[:, 2], expected, atol=1e-6)
     assert outcomes.dtype == np.float32
     positions["value"], positions["actions_left"] = 0.5, [1, 5, 3]
-    outcomes = BatchMaker(game).make(positions, None, 0.9).outcomes.numpy()
+    outcomes = BatchMaker(game).make(positions, generator, 0.9).outcomes.numpy()
     np.testing.assert_allclose(outcomes, [[0.9, 0.1, 0], [0, 1, 0], [0, 1 - 0.9**3, 0.9**3]], atol=1e-6)
-    shared = BatchMaker(game, 0.25).make(positions, None, 0.9).outcomes.numpy()
+    shared = BatchMaker(game, 0.25).make(positions, generator, 0.9).outcomes.numpy()
     np.testing.assert_allclose(shared, 0.75 * outcomes + 0.25 * np.array([0.75, 0, 0.25]), atol=1e-6)
 
 

@@ -84,11 +84,7 @@ def test_a_share_of_the_actions_is_random_among_planes_and_passes_and_begins_the
     assert 0.2 < passes[True] / passes.total() < 0.5
 
 
-def test_equal_seeds_play_equal_games_that_differ_without_random_openings_too() -> None:
-    config = tiny("vadus(size=2)", {"full_share": 0.5, "guide": "evaluation"}, {"random_opening_share": 0.5})
-    one, again, other = ([played.actions for played in self_played(config, 12, seed)] for seed in (1, 1, 2))
-    assert one == again
-    assert one != other
+def test_games_differ_without_random_openings_too() -> None:
     for policy in ("gumbel", "puct"):
         games = self_played(tiny("vadus(size=3)", {"policy": policy}), 12)
         assert len({played.actions for played in games}) > 6, policy

@@ -68,8 +68,6 @@ def test_overrides_reach_into_parts(file: Path, tmp_path: Path) -> None:
         ("game=vadus(size=1)", "game: .*size"),
         ("algorithm=dqn", "algorithm must be one of alphazero, ppo, got 'dqn'"),
         ("algorithm=[ppo]", r"algorithm must be one of alphazero, ppo, got \['ppo'\]"),
-        ("learning_rate=.inf", "learning_rate must be a finite number, got inf"),
-        ("learning_rate='1e-3'", "learning_rate must be a valid number, got '1e-3'"),
         ("learning_rate=1" + 400 * "0", "learning_rate must be a valid number"),
         ("learning_rate=[]", r"learning_rate.points must have at least 1 items, got \[\]"),
         ("learning_rate=[[0, 1], [1, 0]]", "learning_rate.points.1.1 must be > 0, got 0"),
@@ -81,7 +79,6 @@ def test_overrides_reach_into_parts(file: Path, tmp_path: Path) -> None:
         ("discount=1.1", "discount must be <= 1, got 1.1"),
         ("opponents={latest: 0, past: 0, random: 0, greedy: 0}", "shares .* must have a sum > 0"),
         ("minibatch_size=511", "minibatch_size .*8192.*511"),
-        ("network={channels: 8, channels: 9}", "duplicate key 'channels'"),
         ("network={channels: ", "override 'network={channels: ' is not valid YAML"),
         ("=5", "key=value, .*'=5'"),
     ],
@@ -94,10 +91,8 @@ def test_invalid_values_are_named(file: Path, override: str, message: str) -> No
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"positions": -3}, "AlphaZeroConfig: positions must be >= 1, got -3"),
         ({"positions": 3, "search": {"simulations": 2}}, "search.fast_simulations must be at most .*, 2, got 8"),
         ({"positions": 3, "network": {"kind": "scalar_value_network"}}, "network.kind must be one of win_draw_loss"),
-        ({"positions": 3, "game": "chess"}, "game: .*chess"),
     ],
 )
 def test_a_configuration_made_in_python_is_checked(values: dict[str, Any], message: str) -> None:
@@ -105,12 +100,11 @@ def test_a_configuration_made_in_python_is_checked(values: dict[str, Any], messa
         AlphaZeroConfig(**{"game": "vadus(size=5)", **values})
 
 
-@pytest.mark.parametrize("name", ["vadus-5-ppo", "vadus-5"])
-def test_features_need_a_game_that_has_some(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert load_config(name, ["network.features=true"]).network.features
+def test_features_need_a_game_that_has_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_config("vadus-5", ["network.features=true"]).network.features
     monkeypatch.setattr(algorithms, "has_features", lambda game: False)
     with pytest.raises(ConfigError, match="features must be false: vadus"):
-        load_config(name, ["network.features=true"])
+        load_config("vadus-5", ["network.features=true"])
 
 
 @pytest.mark.parametrize(

@@ -154,13 +154,9 @@ def test_training_information_of_another_shape_is_refused(finished_run: Path, ch
     "change",
     [
         lambda training: training.update(games="many"),
-        lambda training: training.update(iterations=None),
         lambda training: training.pop("random_state"),
         lambda training: training["random_state"]["state"].update(state=-1),
         lambda training: training["config"].update(network={"kind": []}),
-        lambda training: training["config"].update(search="gumbel"),
-        lambda training: training["config"]["search"].update(discount=0),
-        lambda training: training["config"]["play"].update(guide="greedy"),
         lambda training: training.update(positions=61),
     ],
 )
