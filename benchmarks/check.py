@@ -11,7 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -24,6 +24,12 @@ from stoneworks.evaluation import load_ladder
 from stoneworks.extras import require_extra
 from stoneworks.files import write_whole
 from tools.pages import replace_block
+
+with require_extra("train", "figures"):
+    import matplotlib
+    from matplotlib.figure import Figure
+
+matplotlib.rcParams["svg.hashsalt"] = "stoneworks"  # equal results give equal files
 
 BEGIN, END = "<!-- results of the benchmark, by benchmarks.check -->", "<!-- end of the results of the benchmark -->"
 
@@ -111,13 +117,10 @@ def draw(rows: Rows, folder: Path, budget: float) -> dict[str, Path]:
 
 def draw_curves(rows: Rows, x: str, path: Path) -> None:
     """Draw rating over ``x``, a field of :class:`Point`: a panel per task, the interquartile mean with its interval."""
-    pyplot = _pyplot()
     columns = math.ceil(math.sqrt(len(rows.tasks)))
     lines = math.ceil(len(rows.tasks) / columns)
-    figure, grid = pyplot.subplots(
-        lines, columns, figsize=(4 * columns, 4 * lines), squeeze=False, layout="constrained"
-    )
-    panels = grid.flat
+    figure = Figure(figsize=(4 * columns, 4 * lines), layout="constrained")
+    panels = figure.subplots(lines, columns, squeeze=False).flat
     for unused in panels[len(rows.tasks) :]:
         unused.remove()
     for task, panel in zip(rows.tasks, panels, strict=False):
@@ -151,13 +154,12 @@ def draw_curves(rows: Rows, x: str, path: Path) -> None:
         lines_of.values(), lines_of, loc="outside lower center", ncols=2 * columns, fontsize=7, handlelength=4
     )
     figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
 
 
 def draw_profile(rows: Rows, path: Path) -> None:
     """Draw the performance profile of the rows with results on all tasks."""
-    pyplot = _pyplot()
-    figure, panel = pyplot.subplots(figsize=(6, 4), layout="constrained")
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    panel = figure.subplots()
     thresholds = np.linspace(0, 1.2, 61)
     for algorithm, _, part in rows.names:
         scores = rows.scores(algorithm, part)
@@ -169,17 +171,6 @@ def draw_profile(rows: Rows, path: Path) -> None:
     if panel.lines:
         panel.legend(fontsize=7)
     figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
-
-
-def _pyplot() -> Any:
-    with require_extra("train", "figures"):
-        import matplotlib
-    matplotlib.use("agg")
-    matplotlib.rcParams["svg.hashsalt"] = "stoneworks"  # equal results give equal files
-    from matplotlib import pyplot
-
-    return pyplot
 
 
 @app.command()

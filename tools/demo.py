@@ -48,13 +48,13 @@ def run(folder: Path, overrides: list[str], console: Console) -> int:
     console.print(
         f"Playing {NUM_PAIRS} pairs of games against each bot; both games of a pair start from the same random opening."
     )
-    table = Table("against", "score", "95 % interval", "won, drawn, lost", "games", "distinct")
+    table = Table("against", "score", "95 % interval", "won / drawn / lost", "as player 0", "as player 1", "games")
     matches = {}
     for number, name in enumerate(MINIMUM_SCORES):
         agent = load_bot(f"{result.checkpoint}@{SIMULATIONS}", game, seed=2 * number)
         match = play_match(game, agent, load_bot(name, game, seed=2 * number + 1), num_pairs=NUM_PAIRS, seed=number)
         matches[name] = match
-        table.add_row(name, *_row(match))
+        table.add_row(name, *(text for _, text in match.summary()))
     console.print(table)
 
     records = [record for match in matches.values() for record in match.records]
@@ -85,17 +85,6 @@ def run(folder: Path, overrides: list[str], console: Console) -> int:
             highlight=False,
         )
     return 1 if missed else 0
-
-
-def _row(match: MatchResult) -> tuple[str, ...]:
-    low, high = match.interval
-    return (
-        percent(match.score),
-        percent(low, high),
-        f"{match.wins}, {match.draws}, {match.losses}",
-        str(match.num_games),
-        str(match.num_distinct_games),
-    )
 
 
 def _game_to_show(matches: dict[str, MatchResult]) -> GameRecord:

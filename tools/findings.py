@@ -20,7 +20,6 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from stoneworks.checks import check_integer
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.evaluation.match import wilson_interval
@@ -92,9 +91,6 @@ def play_and_summarize(
     Raises:
         CheckpointError: the agent cannot be loaded for the game.
     """
-    check_integer("num_games", num_games, 1)
-    check_integer("simulations", simulations, 2)
-    check_integer("sampled_actions", sampled_actions, 0)
     bot = load_bot(f"{agent}@{simulations}", game, seed)
     assert isinstance(bot, SearchBot)
     generator = np.random.default_rng(seed)

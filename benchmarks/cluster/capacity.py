@@ -6,15 +6,14 @@ benchmarks.cluster.capacity`` prints the model.
 
 from __future__ import annotations
 
-import json
 import pickle
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import typer
@@ -26,7 +25,6 @@ from benchmarks.speed.__main__ import WIDTH_OF_FILES
 from stoneworks.cli.main import run
 from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
-from stoneworks.files import check_output_file, write_whole
 from stoneworks.models.machine import processor_name
 from stoneworks.models.network import Architecture, make_network
 from stoneworks.models.network_inputs import NetworkInputs
@@ -268,26 +266,12 @@ def table_of(results: list[Capacity]) -> Table:
     return table
 
 
-def save_capacity(transport: Transport, results: list[Capacity], path: Path) -> None:
-    """Write the measurements as JSON, atomically."""
-    fields = {
-        "processor": processor_name(),
-        "transport": asdict(transport),
-        "games": [asdict(result) | {"bottleneck": result.bottleneck} for result in results],
-    }
-    write_whole(path, json.dumps(fields, indent=2) + "\n")
-
-
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 @app.command()
-def capacity(
-    json: Annotated[Path | None, typer.Option("--json", help="Write the results to a JSON file.")] = None,
-) -> None:
+def capacity() -> None:
     """Measure how many self-play cores of a cluster one learner serves."""
-    if json is not None:
-        check_output_file("json", json)
     with Console(stderr=True).status("measuring") as status:
         transport, results = measure_capacity(progress=status.update)
     console = Console(width=None if sys.stdout.isatty() else WIDTH_OF_FILES, markup=False, highlight=False)
@@ -296,8 +280,6 @@ def capacity(
         f"learner's process: {transport.seconds_per_batch * 1e3:.2f} ms per batch, "
         f"{transport.bytes_per_second / 1e6:,.0f} MB/s of games, {transport.weights_bytes_per_second / 1e6:,.0f} MB/s of weights"
     )
-    if json is not None:
-        save_capacity(transport, results, json)
 
 
 if __name__ == "__main__":

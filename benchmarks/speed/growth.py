@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,8 +17,7 @@ from benchmarks.speed import ours
 from stoneworks.cli.main import run
 from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
-from stoneworks.files import check_output_file, write_whole
-from stoneworks.models.machine import processor_name
+from stoneworks.files import check_output_file
 
 NUM_GAMES = 64
 MCTS_SIMULATIONS = 400
@@ -91,31 +89,16 @@ def measure_growth(
     return results
 
 
-def save_growth(results: list[Growth], path: Path) -> None:
-    """Write the costs as JSON, atomically."""
-    content = {"processor": processor_name(), "sizes": [asdict(result) for result in results]}
-    write_whole(path, json.dumps(content, indent=2) + "\n")
-
-
-def check_image(path: Path) -> None:
-    """Raise ``ValueError`` if no SVG or PNG file can be written to ``path``."""
-    check_output_file("image", path, (".svg", ".png"))
-
-
 def draw_growth(results: list[Growth], path: Path) -> None:
     """Plot the costs against the number of cells and save the figure as an SVG or PNG file.
 
     Raises:
-        ValueError: see :func:`check_image`.
         MissingDependencyError: matplotlib is not installed.
     """
-    check_image(path)
     with require_extra("train", "figures of the bench"):
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 7), layout="constrained")
-    FigureCanvasAgg(figure)
     measures = (
         ("step_ns", "batch step with observation and mask (ns)"),
         ("playout_ns", "action of a random playout (ns)"),
@@ -143,20 +126,15 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_mar
 @app.command()
 def growth(
     image: Annotated[Path, typer.Argument(help="The .svg or .png file to plot.")],
-    json: Annotated[Path | None, typer.Option("--json", help="Write the results to a JSON file.")] = None,
     rounds: Annotated[int, typer.Option(min=1, help="Number of rounds; the fastest counts.")] = 3,
     seconds: Annotated[float, typer.Option(min=0.01, help="Approximate time per measurement.")] = 0.2,
 ) -> None:
     """Measure how cost grows with board size, and plot it."""
-    check_image(image)
-    if json is not None:
-        check_output_file("json", json)
+    check_output_file("image", image, (".svg", ".png"))
     with Console(stderr=True).status("measuring") as status:
         results = measure_growth(rounds=rounds, seconds=seconds, progress=status.update)
     draw_growth(results, image)
     print(f"the figure is {image}")
-    if json is not None:
-        save_growth(results, json)
 
 
 if __name__ == "__main__":

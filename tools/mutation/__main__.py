@@ -46,10 +46,6 @@ def main(
     group: Annotated[str | None, typer.Option(help="Of those drawn, only these: " + ", ".join(GROUPS))] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
     changed_since: Annotated[str | None, typer.Option(help="Only lines changed since this commit.")] = None,
-    tests_of: Annotated[str | None, typer.Option(help="Take the tests of this commit.")] = None,
-    like: Annotated[
-        Path | None, typer.Option(help="Draw the mutants of this folder again, where they still exist.")
-    ] = None,
     max_seconds: Annotated[float, typer.Option(help="Bound on the time of the tests of one mutant.")] = 30,
     workers: Annotated[int, typer.Option(min=1, help="Number of mutants tested at a time.")] = 1,
     folder: Annotated[Path, typer.Option(help="Where the copy and the results are kept.")] = ROOT / "build/mutation",
@@ -59,7 +55,7 @@ def main(
     The same command goes on where it was interrupted, and tries those again that survived: there may be new tests.
     """
     found = _find(changed_since)
-    mutants = _again(found, like) if like else random.Random(seed).sample(found, min(count, len(found)))
+    mutants = random.Random(seed).sample(found, min(count, len(found)))
     mutants = [mutant for mutant in mutants if group in (None, _group(mutant))]
     mutants.sort(key=lambda mutant: (mutant.file, mutant.place))
     folder.mkdir(parents=True, exist_ok=True)
@@ -69,7 +65,7 @@ def main(
         results.unlink(missing_ok=True)
         known.write_text(drawn, encoding="utf-8")
     shutil.rmtree(copy, ignore_errors=True)
-    _copy_with(mutants, copy, tests_of)
+    _copy_with(mutants, copy)
     environment = {**os.environ, "PYTHONPATH": str(copy), "STONEWORKS_CACHE_DIR": str(folder / "kernels")}
     options = ["-p", "no:randomly", "-p", "no:xdist", "-p", "tools.mutation.plugin", "-m", "not slow", "--tb=no"]
     options += [f"--mutation-folder={folder}", f"--mutation-count={len(mutants)}", f"--mutation-workers={workers}"]
@@ -89,22 +85,6 @@ def _find(changed_since: str | None) -> list[Mutant]:
     return [mutant for mutant in found if mutant.line in lines[mutant.file]]
 
 
-def _again(found: Sequence[Mutant], folder: Path) -> list[Mutant]:
-    """Return the mutants of an earlier run that still exist, known by their file, kind and text."""
-    earlier = Counter(
-        (mutant["file"], mutant["kind"], mutant["text"])
-        for mutant in json.loads((folder / "mutants.json").read_text(encoding="utf-8"))
-    )
-    again = []
-    for mutant in found:
-        known = mutant.file, mutant.kind, mutant.text
-        if earlier[known]:
-            earlier[known] -= 1
-            again.append(mutant)
-    print(f"{earlier.total()} mutants of {folder} no longer exist")
-    return again
-
-
 def _changed_lines(commit: str) -> defaultdict[str, set[int]]:
     """Return the numbers of the lines of each file that are new since a commit."""
     lines: defaultdict[str, set[int]] = defaultdict(set)
@@ -118,15 +98,12 @@ def _changed_lines(commit: str) -> defaultdict[str, set[int]]:
     return lines
 
 
-def _copy_with(mutants: Sequence[Mutant], copy: Path, tests_of: str | None) -> None:
+def _copy_with(mutants: Sequence[Mutant], copy: Path) -> None:
     """Copy the files that git tracks, with the mutants in them, and lay the packages out as in the wheel."""
     for name in _git("ls-files", "--cached", "--others", "--exclude-standard").splitlines():
-        if (ROOT / name).is_file() and not (tests_of and name.startswith("tests/")):
+        if (ROOT / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, copy / name)
-    if tests_of:
-        archive = subprocess.run(["git", "archive", tests_of, "tests"], cwd=ROOT, check=True, capture_output=True)
-        subprocess.run(["tar", "--extract"], cwd=copy, input=archive.stdout, check=True)
     numbers: defaultdict[str, dict[tuple[int, int, int, int, str], int]] = defaultdict(dict)
     for number, mutant in enumerate(mutants):
         numbers[mutant.file][mutant.place] = number
