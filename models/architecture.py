@@ -85,14 +85,6 @@ class NetworkEntry(Entry):
     hyperparameters: Reference
     win_draw_loss: bool = True
 
-    def config_class(self) -> type[NetworkConfig]:
-        """Import and return the hyperparameter class.
-
-        Raises:
-            RegistrationError: it is not a valid one.
-        """
-        return self.load_class("hyperparameters", NetworkConfig)
-
 
 _RESIDUAL = "stoneworks.models.architecture:ResidualConfig"
 _BUILT_IN = (
@@ -211,7 +203,7 @@ def network_config(values: Mapping[str, Any]) -> NetworkConfig:
     Raises:
         ValueError: if the kind is unknown or a hyperparameter is unknown or invalid; the message names it.
     """
-    config_class = network_entry(values.get("kind")).config_class()
+    config_class = network_entry(values.get("kind")).load_class("hyperparameters", NetworkConfig)
     try:
         return config_class.model_validate(dict(values))
     except ValidationError as error:

@@ -119,15 +119,15 @@ def save_checkpoint(
     except (TypeError, ValueError) as error:
         raise CheckpointError(f"training must be representable as JSON ({error}), got {training!r}") from None
     target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
-    try:
+    with tempfile.TemporaryDirectory(
+        prefix=f".{target.name}.", suffix=".tmp", dir=target.parent, ignore_cleanup_errors=True
+    ) as outer:
+        temporary = Path(outer, "checkpoint")
+        temporary.mkdir()  # with the usual permissions, unlike the folder around it
         for name, content in contents.items():
             write_through(temporary / name, content)
         sync_folder(temporary)
-        temporary.chmod(0o777 & ~_file_mode_mask())
         replace_folder(temporary, target)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def load_checkpoint(folder: str | os.PathLike[str], game: Game | None = None) -> Checkpoint:
@@ -197,12 +197,6 @@ def library_versions(*others: str) -> dict[str, str]:
         with contextlib.suppress(metadata.PackageNotFoundError):
             versions[name] = metadata.version(name)
     return versions
-
-
-def _file_mode_mask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _old(target: Path) -> Path:

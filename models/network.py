@@ -165,13 +165,9 @@ class WinDrawLossNetwork(ResidualNetwork):
         return logits, win_draw_loss[:, 0] - win_draw_loss[:, 2]
 
 
-def _use_one_thread() -> None:
-    """Limit torch to one thread; in a forked process, its thread pool no longer exists and torch would deadlock."""
-    torch.set_num_threads(1)
-
-
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_use_one_thread)
+    # In a forked process, torch's thread pool no longer exists; with more than one thread, torch would deadlock.
+    os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 
 def make_network(architecture: Architecture) -> BoardNetwork:

@@ -153,9 +153,8 @@ def _transformed(
 ) -> Iterator[_Vectors]:
     """Return the rows of the vectors at a grid of pointers, transformed in both directions."""
     columns = [transform(builder, [_load(builder, cell) for cell in column]) for column in zip(*cells, strict=True)]
-    return (
-        transform(builder, list(row)) for row in zip(*columns, strict=True)
-    )  # registers have room for one at a time
+    # Registers have room for one row at a time.
+    return (transform(builder, list(row)) for row in zip(*columns, strict=True))
 
 
 @intrinsic

@@ -44,6 +44,7 @@ ADVANTAGES = partial(self_play_advantages, **STEP, next_players=[0])
     ("call", "argument", "values", "allowed"),
     [
         (STATE.observation_and_mask, "player", [5], "0 1"),
+        (STATE.observation_tensor, "player", [-1, 2, "0", -4, 0.5], "0 1"),
         (STATE.player_return, "player", [-1], "0 1"),
         (STATE.color_of, "player", [3], "0 1"),
         (STATE.perft, "depth", [1.5, -1], "integer 0"),

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_seed
-from stoneworks.envs.rules import Game, State
+from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models.bots.bot import check_budget
 from stoneworks.models.bots.greedy_bot import ActionValueBot
@@ -74,18 +74,11 @@ class AlphaBetaBot(ActionValueBot):
 
     def search(self, states: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
         """See :meth:`ActionValueBot.search`. Values other than the highest are upper bounds."""
-        return self._search_positions(states)[:2]
-
-    def num_positions(self, state: State) -> int:
-        """Return the number of positions that a search from ``state`` visits."""
-        return int(self._search_positions(self._record_of(state))[2][0])
-
-    def _search_positions(self, states: npt.NDArray[np.void]) -> _Found:
         if self._seconds is None or not len(states):
-            return self._search_to(self._depth, states, _NO_LIMIT)
+            return self._search_to(self._depth, states, _NO_LIMIT)[:2]
         parts = [self._search_in_time(states[row : row + 1], self._seconds) for row in range(len(states))]
-        values, actions, num_positions = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        return values, actions, num_positions
+        values, actions, _ = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        return values, actions
 
     def _search_in_time(self, states: npt.NDArray[np.void], seconds: float) -> _Found:
         """Search one position with increasing depth; return the results of the last completed search."""

@@ -71,8 +71,8 @@ class ExternalBot(Bot):
         Raises:
             ValueError: an argument is invalid.
         """
-        for option, value in (("seconds", seconds), ("start_seconds", start_seconds)):
-            check_positive(option, value)
+        self._seconds = check_positive("seconds", seconds)
+        self._start_seconds = check_positive("start_seconds", start_seconds)
         try:
             self._words = shlex.split(command)
         except ValueError as error:
@@ -82,8 +82,6 @@ class ExternalBot(Bot):
         self._command = command
         self._game = game
         self._seed = seed
-        self._seconds = float(seconds)
-        self._start_seconds = float(start_seconds)
         self._program: _Program | None = None
         self._finalizer: weakref.finalize[..., ExternalBot] | None = None
         self._new_game = True

@@ -70,17 +70,15 @@ class ActionValueBot(Bot):
         return self.search(batch.states[rows])[1]
 
     def _search_position(self, state: State) -> tuple[npt.NDArray[np.float32], int]:
-        values, actions = self.search(self._record_of(state))
-        return values[0], int(actions[0])
-
-    def _record_of(self, state: State) -> npt.NDArray[np.void]:
-        """Return the record of a position as an array of one. Raises ``ValueError`` if the bot cannot play in it."""
         check_position(self, state, self._game)
-        return state.record.reshape(1)
+        values, actions = self.search(state.record.reshape(1))
+        return values[0], int(actions[0])
 
 
 class GreedyBot(ActionValueBot):
     """Plays the first action of the best turn that it finds; ties are broken at random."""
+
+    name = "greedy"
 
     def __init__(self, game: Game, seed: int | None = None, *, num_candidates: int = 12, beam_width: int = 4) -> None:
         """Create the bot.
@@ -91,17 +89,10 @@ class GreedyBot(ActionValueBot):
             num_candidates: actions searched in each position, at least 1 (see :func:`search_turns`).
             beam_width: number of unfinished turns kept, at least 1.
         """
-        for option, value in (("num_candidates", num_candidates), ("beam_width", beam_width)):
-            check_integer(option, value, 1)
         super().__init__(game)
-        self._limits = int(num_candidates), int(beam_width)
+        self._limits = check_integer("num_candidates", num_candidates, 1), check_integer("beam_width", beam_width, 1)
         self._generator = np.random.default_rng(check_seed(seed))
         self._search = game.compiled(search_turns, evaluation_kernels(game))
-
-    @property
-    def name(self) -> str:
-        """``greedy``."""
-        return "greedy"
 
     def search(self, states: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
         """See :meth:`ActionValueBot.search`. The value of an action is that of the best turn found that starts with it."""

@@ -15,6 +15,8 @@ DEFAULT_SECONDS = 10.0
 class PerfectBot(Bot):
     """Plays a random action of those that keep the exact result of the position."""
 
+    name = "perfect"
+
     def __init__(
         self, game: Game, seed: int | None = None, *, seconds: float = DEFAULT_SECONDS, memory_mib: int = MEMORY_MIB
     ) -> None:
@@ -32,11 +34,6 @@ class PerfectBot(Bot):
         self._solver = Solver(game, memory_mib=memory_mib)
         self._seconds = check_positive("seconds", seconds)
         self._generator = np.random.default_rng(check_seed(seed))
-
-    @property
-    def name(self) -> str:
-        """``perfect``."""
-        return "perfect"
 
     def solve(self, state: State) -> Solution:
         """Return the solution of a position. Raises ``UnsolvedError`` if the time is not enough."""

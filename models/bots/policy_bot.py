@@ -49,7 +49,7 @@ class PolicyBot(Bot):
         self.deterministic = deterministic
         self._game = game
         self._inputs = NetworkInputs(game, network.features)
-        self._name = name
+        self.name = name
         self._generator = np.random.default_rng(check_seed(seed))
 
     @classmethod
@@ -85,11 +85,6 @@ class PolicyBot(Bot):
         """See :meth:`Bot.from_spec`."""
         assert spec.checkpoint is not None
         return cls.load(spec.checkpoint, game, seed, name=spec.name)
-
-    @property
-    def name(self) -> str:
-        """Name of the bot in results."""
-        return self._name
 
     def reseed(self, seed: int) -> None:
         """Restart the random numbers."""

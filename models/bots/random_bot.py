@@ -14,14 +14,11 @@ from stoneworks.models.bots.bot import Bot, check_batch, check_position
 class RandomBot(Bot):
     """Plays uniformly at random."""
 
+    name = "random"
+
     def __init__(self, game: Game, seed: int | None = None) -> None:
         self._generator = np.random.default_rng(check_seed(seed))
         self._choose = game.compiled(choose_random_actions)
-
-    @property
-    def name(self) -> str:
-        """``random``."""
-        return "random"
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """See :meth:`Bot.step_with_policy`."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -100,7 +99,7 @@ class SearchBot(Bot):
         self.simulations = check_integer("simulations", 64 if simulations is None else simulations, 1)
         self.seconds = None if seconds is None else check_positive("seconds", seconds)
         self._game = game
-        self._name = name
+        self.name = name
         self._generator = np.random.default_rng(check_seed(seed))
         self._evaluate = evaluate
         self._cache = EvaluationCache(evaluate)
@@ -125,11 +124,6 @@ class SearchBot(Bot):
         settings = playing_settings(checkpoint.play, game, network.features, **of_search)
         budget: dict[str, Any] = {spec.budget.unit: spec.budget.value}
         return cls(make_evaluator(network), game, seed, settings=settings, name=spec.name, **budget)
-
-    @property
-    def name(self) -> str:
-        """Name of the bot in results."""
-        return self._name
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is that of the search."""
@@ -215,11 +209,7 @@ class SearchBot(Bot):
         at_once = max(1, min(MAX_GAMES, MAX_EDGES // (self.simulations * self._game.num_actions)))
         at_once = at_once if self.seconds is None else 1
         results = [self._search_at_once(roots[first : first + at_once]) for first in range(0, len(roots), at_once)]
-        if len(results) == 1:
-            return results[0]
-        return SearchResult(
-            *(np.concatenate([getattr(result, field.name) for result in results]) for field in fields(SearchResult))
-        )
+        return results[0] if len(results) == 1 else SearchResult(*map(np.concatenate, zip(*results, strict=True)))
 
     def _search_at_once(self, roots: npt.NDArray[np.void]) -> SearchResult:
         if self.seconds is not None:

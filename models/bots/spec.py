@@ -85,16 +85,13 @@ class BotSpec:
             _, colon, argument = name.partition(":")
             if colon and not argument:
                 raise UnknownBotError(f"{name!r} must be a name such as {entry.usage!r}: nothing follows the colon")
-            return cls(name, entry.name, **_read_argument(entry, argument))
+            return cls(name, entry.name, **_read_argument(f"{entry.name}:", argument, entry))
         if (folder := _folder_of(name)) is not None:
             return cls(name, CHECKPOINT, checkpoint=folder, shipped=name if shipped.find(name) else "")
         before, at, text = name.rpartition("@")
         if at and (folder := _folder_of(before)) is not None:
-            text, *texts = text.split(",")
-            budget = _read_budget(f"{before}@", text, _SEARCH.budgets)
-            parameters = _read_parameters(_SEARCH, texts)
-            found = before if shipped.find(before) else ""
-            return cls(name, CHECKPOINT, budget, parameters, checkpoint=folder, shipped=found)
+            read = _read_argument(f"{before}@", text, _SEARCH)
+            return cls(name, CHECKPOINT, **read, checkpoint=folder, shipped=before if shipped.find(before) else "")
         raise _unknown(name)
 
     @property
@@ -181,8 +178,8 @@ def _folder_of(name: str) -> Path | None:
         return None
 
 
-def _read_argument(entry: BotEntry, argument: str) -> dict[str, Any]:
-    """Return what follows the colon in a name as fields of a :class:`BotSpec`.
+def _read_argument(prefix: str, argument: str, entry: BotEntry) -> dict[str, Any]:
+    """Return what follows the prefix in a name as fields of a :class:`BotSpec`.
 
     Raises:
         UnknownBotError: the kind of bot takes no such argument.
@@ -201,8 +198,7 @@ def _read_argument(entry: BotEntry, argument: str) -> dict[str, Any]:
             raise UnknownBotError(f"the name of a {entry.name} bot takes no argument, got {argument!r}")
         return {"parameters": _read_parameters(entry, texts)}
     budget, *texts = texts or [""]
-    found = _read_budget(f"{entry.name}:", budget, entry.budgets)
-    return {"budget": found, "parameters": _read_parameters(entry, texts)}
+    return {"budget": _read_budget(prefix, budget, entry.budgets), "parameters": _read_parameters(entry, texts)}
 
 
 def _read_budget(prefix: str, text: str, budgets: Sequence[Parameter]) -> Budget:

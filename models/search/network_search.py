@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -98,8 +98,7 @@ class SearchSettings:
         check_number("guide_weight", self.guide_weight, 0, 1)
 
 
-@dataclass(frozen=True)
-class SearchResult:
+class SearchResult(NamedTuple):
     """Results of a search at its roots.
 
     Attributes:
@@ -179,8 +178,8 @@ class NetworkSearch:
             max_edges: maximum number of edges of a tree, at least the number of actions; None for what
                 ``max_simulations`` can need. A tree without room for another node is not searched further.
         """
-        for name, value in (("max_games", max_games), ("max_simulations", max_simulations)):
-            check_integer(name, value, 1)
+        check_integer("max_games", max_games, 1)
+        self._max_simulations = check_integer("max_simulations", max_simulations, 1)
         policy = settings.policy
         self.evaluate = evaluate
         self.policy = policy
@@ -191,8 +190,7 @@ class NetworkSearch:
         self._game = game
         self._guide = settings.guide
         self._solve = bool(settings.solve)
-        self._max_simulations = int(max_simulations)
-        max_nodes = max_simulations + 1
+        max_nodes = self._max_simulations + 1
         # Pages are allocated lazily, so the loose upper bound on the number of edges costs no memory.
         self._room = tree.Trees(
             game.board,

@@ -42,6 +42,8 @@ class PUCT:
     noise_fraction: float = 0.25
     noise_concentration: float = 0.15
 
+    round_size = 1  # each simulation depends on the one before it
+
     def __post_init__(self) -> None:
         """Check the settings."""
         check_number("exploration", self.exploration, 0)
@@ -53,11 +55,6 @@ class PUCT:
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
         """Search kernels by name (see :mod:`stoneworks.models.search.tree`)."""
         return {"prepare_root": prepare_root, "choose_edge": choose_edge, "narrow": narrow, "finish": finish}
-
-    @property
-    def round_size(self) -> int:
-        """1: each simulation depends on the one before it."""
-        return 1
 
     @property
     def parameters(self) -> npt.NDArray[np.float64]:

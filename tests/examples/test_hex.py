@@ -132,8 +132,10 @@ def test_equal_positions_have_equal_records_after_different_histories(hex_module
 def test_pettingzoos_conformance_tests_pass() -> None:
     from pettingzoo.test import api_test, seed_test
 
+    from stoneworks import envs
     from stoneworks.envs import hex_v0
 
+    assert "hex_v0" in dir(envs)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Observation")  # what dicts of observation and mask get
         api_test(hex_v0.env(size=4), num_cycles=100)

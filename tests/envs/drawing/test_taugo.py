@@ -68,9 +68,6 @@ def test_a_thread_runs_from_the_start_of_a_cut_to_its_point_and_given_actions_ar
     assert cells(state, drawing, "flipped") == {"c3", "c4"}
 
 
-def test_a_filled_point_has_its_color_and_a_policy_adds_up_the_actions_of_a_point() -> None:
+def test_a_filled_point_has_its_color() -> None:
     state = played(GAME, LINE)
     assert pixel(draw(state, fill={"b2": "gold"}), 1.3, 1.3) == rgb("#ffd700")
-    policy = np.zeros(state.game.num_actions)
-    policy[[state.string_to_action(text) for text in ("b2", "Nb2", "end")]] = 0.5, 0.5, 0.0
-    assert pixel(draw(state, fill=policy), 1.3, 1.3) == rgb(theme.HEAT[-1])

@@ -41,14 +41,16 @@ def test_rhombi_and_squares_have_all_cells_of_a_square(size: int) -> None:
         assert grid.distance_from_center.max() == 2 * ((size - 1) // 2)
 
 
+@pytest.mark.parametrize("make", [rhombus, square, partial(square, edge_points=True)])
 @pytest.mark.parametrize("size", SIZES)
-def test_the_distance_from_the_center_of_a_rhombus_is_a_number_of_steps(size: int) -> None:
-    grid = rhombus(size)
-    middle = range((size - 1) // 2, size // 2 + 1)
-    reached = {row * size + column for row in middle for column in middle}
-    for distance in range(size):
-        assert set(np.flatnonzero(grid.distance_from_center <= distance).tolist()) == reached
+def test_the_distance_from_the_center_is_a_number_of_steps(make: Callable[[int], Grid], size: int) -> None:
+    grid = make(size)
+    middle = range((grid.width - 1) // 2, grid.width // 2 + 1)
+    reached = {row * grid.width + column for row in middle for column in middle}
+    for distance in range(grid.distance_from_center.max() + 1):
+        assert set(np.flatnonzero((grid.distance_from_center <= distance) & grid.on_board).tolist()) == reached
         reached |= set(grid.neighbors[list(reached)].ravel().tolist()) - {NO_NEIGHBOR}
+    assert (grid.distance_from_center[~grid.on_board] == -1).all()
 
 
 @pytest.mark.parametrize(("make", "size", "num_symmetries", "geometry"), GRIDS)
@@ -127,12 +129,3 @@ def test_the_board_of_taugo_has_its_intersections_and_edge_points(size: int) -> 
     for point in np.flatnonzero(num_neighbors == 1):
         (neighbor,) = grid.neighbors[point][grid.neighbors[point] >= 0]
         assert grid.neighbors[neighbor, game.board[0]["outward"][point]] == point
-
-
-def test_the_middle_of_a_square_grid_is_at_distance_0() -> None:
-    distances = load_game("taugo(size=4)").grid.distance_from_center.reshape(6, 6)
-    assert distances[2:4, 2:4].max() == 0
-    assert [distances[place] for place in ((1, 1), (0, 1), (0, 0))] == [2, 3, -1]
-    distances = load_game("taugo(size=3)").grid.distance_from_center.reshape(5, 5)
-    assert (distances == 0).sum() == 1
-    assert (distances[2, 2], distances[2, 4]) == (0, 2)

@@ -269,13 +269,6 @@ def test_observations_are_finite_and_within_0_and_1_and_come_with_the_mask_in_on
     assert not game.binary_observations or values == {0.0, 1.0}
 
 
-def test_an_observation_of_another_player_is_refused_by_name(game: Game) -> None:
-    players: tuple[Any, ...] = (-1, 2, "0", -4, 0.5)
-    for player in players:
-        with pytest.raises(ValueError, match=f"player must be .* 1, got {player!r}"):
-            game.new_initial_state().observation_tensor(player)
-
-
 # -- Symmetries --------------------------------------------------------------------------------------------------------
 
 

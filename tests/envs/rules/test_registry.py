@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import stoneworks
 from fresh_runs import run_python
 from installed_packages import LAST_BOT, install
 from stoneworks.envs.rules import RegistrationError, State, load_game
-from stoneworks.envs.rules.game import game_class
 from stoneworks.envs.rules.games import GAMES
 from stoneworks.models import Bot, BotEntry, UnknownBotError
 
@@ -107,13 +105,9 @@ def test_a_registered_bot_works_by_name() -> None:
         stoneworks.load_bot("no_bot", "vadus(size=2)")
 
 
-def test_every_game_has_the_attributes_of_its_entry() -> None:
+def test_the_samples_of_every_game_have_another_value_of_each_option() -> None:
     for name in GAMES.built_in_names():
         entry = GAMES[name]
-        assert game_class(entry).name == name
-        assert load_game(name).version == entry.version
-        assert hasattr(entry.load("drawing"), "compose")
-        assert hasattr(entry.load("evaluation"), "rate_actions")
         options = [load_game(sample).options for sample in entry.samples]
         for option, default in load_game(name).options.items():
             values = {str(of_sample[option]) for of_sample in options}
@@ -216,13 +210,3 @@ main(["games"])
     assert nobody.startswith("ERROR UnknownBotError")
     assert "ignoring entry point 'vadus = wrong:GAME'" in out
     assert "laido" in out.split("ERROR")[-1], "the command line lists the others"
-
-
-def test_a_game_registered_later_has_its_names_at_once() -> None:
-    gymnasium = pytest.importorskip("gymnasium")
-    import stoneworks.envs
-
-    GAMES.add(dataclasses.replace(GAMES["vadus"], name="later", samples=()))
-    spec = gymnasium.registry.pop("stoneworks/Later-v0")
-    assert spec.kwargs == {"game": "later"}
-    assert "later_v0" in dir(stoneworks.envs)

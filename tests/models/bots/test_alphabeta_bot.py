@@ -190,7 +190,8 @@ def test_a_proven_result_ends_the_search() -> None:
     shallow, deep = (AlphaBetaBot(game, 0, turns=depth) for depth in (1, 6))
     positions = random_positions(game, np.random.default_rng(0))
     won = next(state for state in positions if shallow.action_values(state).max() >= PROVEN)
-    assert shallow.num_positions(won) == deep.num_positions(won)
+    visited = [bot._search_to(depth, won.record.reshape(1), 2**62)[2] for bot, depth in ((shallow, 1), (deep, 6))]
+    assert visited[0] == visited[1]
     batch = Batch(load_game("vadus(size=2)"), 3)
     actions = AlphaBetaBot(batch.game, 0, seconds=1000.0).step_batch(batch, np.arange(3))
     assert batch.action_masks[np.arange(3), actions].all()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -33,8 +32,8 @@ def test_games_beyond_the_maximum_are_searched_later(monkeypatch: pytest.MonkeyP
     bot = make_bot(batch.game)
     apart = bot.search_all(batch.states.copy())
     assert bot._evaluate.asked[0] == 4, "the roots"  # type: ignore[attr-defined]
-    for field in fields(together):
-        np.testing.assert_array_equal(getattr(apart, field.name), getattr(together, field.name))
+    for found, expected in zip(apart, together, strict=True):
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_the_search_is_the_configured_one() -> None:

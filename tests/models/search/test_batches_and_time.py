@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from dataclasses import fields
 from typing import Any
 from unittest.mock import Mock
 
@@ -74,8 +73,8 @@ def test_rounds_are_the_same_search_as_one_simulation_at_a_time(game_name: str, 
         searches.append(make_search(game, policy, len(roots), **settings))
     for simulations in (1, 7, 64, 100):
         one, other = (search.run(roots, simulations, np.random.default_rng(3)) for search in searches)
-        for field in fields(one):
-            np.testing.assert_array_equal(getattr(other, field.name), getattr(one, field.name))
+        for found, expected in zip(other, one, strict=True):
+            np.testing.assert_array_equal(found, expected)
         number = searches[0]._trees.games["num_nodes"]
         np.testing.assert_array_equal(searches[1]._trees.games["num_nodes"], number)
         for row in range(len(roots)):
