@@ -139,11 +139,11 @@ class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]])
             raise ResetNeeded("reset() with a reset_mask needs games; call reset() without one first")
         return np.flatnonzero(mask)
 
-    def _play(self, actions: npt.ArrayLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Apply one action in each unfinished game.
+    def _play(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Apply one action in each unfinished game, and restart the others.
 
         Returns:
-            The indices of the games to restart now, and of the games whose action was illegal, which are unchanged.
+            The indices of the games whose action was illegal, which are unchanged.
 
         Raises:
             IllegalActionError: an action is illegal and the environment raises for it.
@@ -162,7 +162,9 @@ class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]])
         chosen[illegal] = NO_ACTION
         chosen[ended] = NO_ACTION
         self._batch.step(chosen)
-        return ended, illegal
+        if ended.size:
+            self._start(ended)
+        return illegal
 
     def _start(self, rows: npt.NDArray[np.int64]) -> None:
         """Start the games ``rows``."""

@@ -73,7 +73,7 @@ class SelfPlayVectorEnv(BatchEnv):
             ResetNeeded: ``reset`` was never called, or a game has ended and the autoreset mode is ``DISABLED``.
         """
         movers = self.players
-        to_restart, illegal = self._play(actions)
+        illegal = self._play(actions)
         ended = EndedGames(self.num_envs)
         both_rewards = self._batch.rewards.astype(np.float64)
         both_rewards[illegal, movers[illegal]] = -1
@@ -81,11 +81,6 @@ class SelfPlayVectorEnv(BatchEnv):
         ended.terminations[:] = self._batch.terminated
         ended.terminations[illegal] = True
         ended.truncations[:] = self._batch.truncated
-        if to_restart.size:
-            self._start(to_restart)
-            both_rewards[to_restart] = 0
-            ended.terminations[to_restart] = False
-            ended.truncations[to_restart] = False
         ended.rewards[:] = both_rewards[self._rows, movers]
         self._viewers[:] = movers
         self._close(np.flatnonzero(ended.terminations | ended.truncations), ended)

@@ -175,11 +175,9 @@ class VectorEnv(BatchEnv):
                 game is changed), or an opponent has chosen an illegal action.
             ResetNeeded: ``reset`` was never called, or a game has ended and the autoreset mode is ``DISABLED``.
         """
-        to_restart, illegal = self._play(actions)
-        ended = EndedGames(self.num_envs)
         self._started[:] = False
-        if to_restart.size:
-            self._start(to_restart)
+        illegal = self._play(actions)
+        ended = EndedGames(self.num_envs)
         if illegal.size:
             ended.rewards[illegal] = -1
             ended.terminations[illegal] = True

@@ -52,14 +52,16 @@ def square_shape(width: float) -> list[Point]:
 CELL_SHAPE = hex_shape(SPACING - pieces.LINE_WIDTH)
 
 
-def ground_of_cells(centers: Iterable[Point], shape: Callable[[float], list[Point]] = hex_shape) -> str:
+def ground_of_cells(
+    centers: Iterable[Point], shape: Callable[[float], list[Point]] = hex_shape, spacing: float = SPACING
+) -> str:
     """Return empty cells, of the ``shape`` of a width, with lines between them.
 
     The lines are gaps between smaller cells on top of larger ones, which rasterize much faster than strokes.
     """
     centers = list(centers)
-    ground = svg.path(svg.polygons(shape(SPACING + pieces.LINE_WIDTH), centers), fill=theme.LINE)
-    return ground + svg.path(svg.polygons(shape(SPACING - pieces.LINE_WIDTH), centers), fill=theme.BOARD)
+    ground = svg.path(svg.polygons(shape(spacing + pieces.LINE_WIDTH), centers), fill=theme.LINE)
+    return ground + svg.path(svg.polygons(shape(spacing - pieces.LINE_WIDTH), centers), fill=theme.BOARD)
 
 
 def fills(colors: Mapping[int, str], shape: Sequence[Point], centers: Sequence[Point]) -> str:

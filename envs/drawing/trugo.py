@@ -33,9 +33,7 @@ ROW_LABEL_DISTANCE = 0.75 * PITCH
 COLUMN_LABEL_DISTANCE = 0.82 * PITCH
 
 #: The corners N, NE, SE, S, SW, NW of a hex around (0, 0), and the midpoints of the edges that follow them clockwise.
-CORNERS: tuple[Point, ...] = tuple(
-    (EDGE * float(np.sin(np.pi * turn / 3)), -EDGE * float(np.cos(np.pi * turn / 3))) for turn in range(6)
-)
+CORNERS: tuple[Point, ...] = tuple(boards.hex_shape(PITCH))
 MIDDLES: tuple[Point, ...] = tuple(
     ((x + to_x) / 2, (y + to_y) / 2) for (x, y), (to_x, to_y) in zip(CORNERS, CORNERS[1:] + CORNERS[:1], strict=True)
 )
@@ -142,16 +140,14 @@ def _ground(
     annotations: Annotations,
 ) -> list[str]:
     """Return the hexes and tiles with their fills."""
-    whole = 1 - pieces.LINE_WIDTH / PITCH
-    hexes = [centers[cell] for cell in shown]
+    whole, part = boards.hex_shape(PITCH - pieces.LINE_WIDTH), boards.hex_shape(FILL_SHARE * PITCH)
     filled = (
-        svg.path(svg.polygons(_scaled(FILL_SHARE if cell in laid else whole), [centers[cell]]), fill=fill)
+        svg.path(svg.polygons(part if cell in laid else whole, [centers[cell]]), fill=fill)
         for cell, fill in annotations.fills.items()
         if cell in shown
     )
     elements = [
-        svg.path(svg.polygons(_scaled(1 + pieces.LINE_WIDTH / PITCH), hexes), fill=theme.LINE),
-        svg.path(svg.polygons(_scaled(whole), hexes), fill=theme.BOARD),
+        boards.ground_of_cells((centers[cell] for cell in shown), spacing=PITCH),
         tiles((int(position.tiles[cell]), centers[cell]) for cell in laid),
         svg.group(filled, class_="fills"),
     ]
@@ -213,7 +209,7 @@ def stack(colors: Iterable[int], center: Point) -> list[str]:
 
 def last_tiles(centers: Iterable[Point]) -> str:
     """Return the marks of tiles that the last turn placed or removed."""
-    shape = svg.polygons(_scaled(0.97), centers)
+    shape = svg.polygons(boards.hex_shape(0.97 * PITCH), centers)
     outline = svg.path(shape, fill="none", stroke=theme.LAST_MOVE, stroke_width=0.09 * SPACING)
     return svg.group([outline] if outline else [], class_="last-tile")
 
@@ -225,11 +221,6 @@ def _corner(center: Point, kind: int) -> Point:
     """Return the place of the top or bottom corner of a hex."""
     x, y = center
     return (x, y - EDGE) if kind == TOP else (x, y + EDGE)
-
-
-def _scaled(share: float) -> list[Point]:
-    """Return the corners of a hex of ``share`` times the size, around (0, 0)."""
-    return [(share * x, share * y) for x, y in CORNERS]
 
 
 def _shown(grid: Grid, laid: list[int], annotated: list[int]) -> list[int]:

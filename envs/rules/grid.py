@@ -6,7 +6,7 @@ Every game uses one rectangular grid of ``height x width`` cells, some of which 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -97,6 +97,17 @@ def _turns_and_reflections(num_turns: int) -> Iterator[tuple[str, int, bool]]:
             yield f"{'reflect, then ' * reflected}rotate {360 * turns // num_turns}", turns, reflected
 
 
+def _neighbors(on_board: npt.NDArray[np.bool_], steps: Sequence[tuple[int, int]]) -> npt.NDArray[np.int16]:
+    """Return ``Grid.neighbors`` of a board ``bool[height, width]``, given the step ``(column, row)`` in each direction."""
+    height, width = on_board.shape
+    cells = np.full((height + 2, width + 2), NO_NEIGHBOR, np.int16)
+    cells[1:-1, 1:-1] = np.where(on_board, np.arange(on_board.size).reshape(height, width), NO_NEIGHBOR)
+    shifted = [cells[1 + up : 1 + up + height, 1 + right : 1 + right + width] for right, up in steps]
+    neighbors = np.stack([part.ravel() for part in shifted], axis=1)
+    neighbors[~on_board.ravel()] = NO_NEIGHBOR
+    return neighbors
+
+
 def hexhex(radius: int) -> Grid:
     """Return the hexagon of pointy-top hexes at distance <= ``radius`` from the center, in axial coordinates.
 
@@ -108,19 +119,12 @@ def hexhex(radius: int) -> Grid:
     distance = np.maximum(np.maximum(abs(q), abs(r)), abs(q + r))
     on_board = distance <= radius
 
-    def cell_at(q: npt.NDArray[np.int64], r: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        inside = np.maximum(np.maximum(abs(q), abs(r)), abs(q + r)) <= radius
-        return np.where(inside, (r + radius) * side + q + radius, NO_NEIGHBOR)
-
-    neighbors = np.stack([cell_at(q + dq, r + dr) for dq, dr in HEX_DIRECTIONS], axis=1)
-    neighbors[~on_board] = NO_NEIGHBOR
-
     symmetries = []
     for name, turns, mirrored in _turns_and_reflections(6):
         image_q, image_r = (r, q) if mirrored else (q, r)
         for _ in range(turns):
             image_q, image_r = -image_r, image_q + image_r
-        cells = np.where(on_board, cell_at(image_q, image_r), np.arange(side * side))
+        cells = np.where(on_board, (image_r + radius) * side + image_q + radius, np.arange(side * side))
         # The reflection swaps E with NE and NW with SE: direction d is mapped to 1 - d (mod 6).
         directions = ((1 - np.arange(6) if mirrored else np.arange(6)) + turns) % 6
         symmetries.append(GridSymmetry(name, cells, directions))
@@ -129,7 +133,7 @@ def hexhex(radius: int) -> Grid:
         height=side,
         width=side,
         on_board=on_board,
-        neighbors=neighbors.astype(np.int16),
+        neighbors=_neighbors(on_board.reshape(side, side), HEX_DIRECTIONS),
         positions=np.stack([q + r / 2, r * np.sqrt(3) / 2], axis=1),
         distance_from_center=np.where(on_board, distance, -1).astype(np.int16),
         symmetries=tuple(symmetries),
@@ -145,17 +149,11 @@ def rhombus(size: int) -> Grid:
     cells = np.arange(size * size)
     # Offsets from the nearest of the one or four central cells.
     above, right = (np.trunc(axis - (size - 1) / 2).astype(np.int16) for axis in (row, column))
-
-    def cell_at(column: npt.NDArray[np.int64], row: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        inside = (column >= 0) & (column < size) & (row >= 0) & (row < size)
-        return np.where(inside, row * size + column, NO_NEIGHBOR)
-
-    neighbors = np.stack([cell_at(column + dq, row + dr) for dq, dr in HEX_DIRECTIONS], axis=1)
     return Grid(
         height=size,
         width=size,
         on_board=np.ones(size * size, np.bool_),
-        neighbors=neighbors.astype(np.int16),
+        neighbors=_neighbors(np.ones((size, size), np.bool_), HEX_DIRECTIONS),
         positions=np.stack([column + row / 2, row * np.sqrt(3) / 2], axis=1),
         distance_from_center=np.max([abs(above), abs(right), abs(above + right)], axis=0),
         symmetries=(
@@ -176,19 +174,11 @@ def square(side: int, *, edge_points: bool = False) -> Grid:
     rim = 1 if edge_points else 0
     full = side + 2 * rim
     y, x = (axis.ravel() for axis in np.mgrid[0:full, 0:full])
-
-    def in_rim(x: npt.NDArray[np.int64], y: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return 0 for a cell inside the inner board, 1 if it is outside along one axis, 2 if along both."""
-        return ((x < rim) | (x >= side + rim)).astype(np.int64) + ((y < rim) | (y >= side + rim))
-
-    def cell_at(x: npt.NDArray[np.int64], y: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        return np.where(in_rim(x, y) <= rim, y * full + x, NO_NEIGHBOR)
-
-    on_board = in_rim(x, y) <= rim
-    neighbors = np.stack([cell_at(x + dx, y + dy) for dx, dy in SQUARE_DIRECTIONS], axis=1)
-    for direction, (dx, dy) in enumerate(SQUARE_DIRECTIONS):
-        both_in_rim = (in_rim(x, y) > 0) & (in_rim(x + dx, y + dy) > 0)
-        neighbors[both_in_rim, direction] = NO_NEIGHBOR
+    # 0 for a cell of the inner board, 1 for an edge point, 2 for a corner.
+    outside = ((x < rim) | (x >= side + rim)).astype(np.int64) + ((y < rim) | (y >= side + rim))
+    on_board, edge_point = outside < 2, outside == 1
+    neighbors = _neighbors(on_board.reshape(full, full), SQUARE_DIRECTIONS)
+    neighbors[edge_point[:, None] & edge_point[neighbors]] = NO_NEIGHBOR
 
     symmetries = []
     for name, turns, mirrored in _turns_and_reflections(4):
@@ -204,7 +194,7 @@ def square(side: int, *, edge_points: bool = False) -> Grid:
         height=full,
         width=full,
         on_board=on_board,
-        neighbors=neighbors.astype(np.int16),
+        neighbors=neighbors,
         positions=np.stack([x, y], axis=1).astype(np.float64),
         distance_from_center=np.where(on_board, abs(2 * x - full + 1) // 2 + abs(2 * y - full + 1) // 2, -1).astype(
             np.int16
