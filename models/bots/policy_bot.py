@@ -26,6 +26,8 @@ with require_extra("train", "checkpoints"):
 class PolicyBot(Bot):
     """Samples from a network's policy over the legal actions, or plays its most probable action."""
 
+    name: str = "policy"
+
     def __init__(
         self,
         network: BoardNetwork,

@@ -67,6 +67,8 @@ class SearchBot(Bot):
     searches and moves.
     """
 
+    name: str = "search"
+
     def __init__(
         self,
         evaluate: Evaluate,

@@ -13,7 +13,6 @@ from gymnasium.vector import AutoresetMode
 from handed_out import arrays_in, assert_nothing_changes
 from stoneworks.envs import BoardGameEnv, SelfPlayVectorEnv, SingleAgentEnv, VectorEnv
 from stoneworks.envs.observation_format import FLOATING_DTYPES, INTEGER_DTYPES, LAYOUTS
-from stoneworks.envs.rules import load_game
 
 GAME = "vadus(size=2)"
 
@@ -91,14 +90,7 @@ def play_own_opponent(**arguments: Any) -> Iterator[Any]:
                 env.reset()
 
 
-def play_state(**arguments: Any) -> Iterator[Any]:
-    state = load_game(GAME).new_initial_state()
-    while not state.is_terminal():
-        yield state.observation_tensor(), state.observation_and_mask(1), state.legal_actions_mask()
-        state.apply_action(state.legal_actions()[0])
-
-
-@pytest.mark.parametrize("play", [play_state, play_own_opponent, play_aec, play_single, play_many, play_sb3])
+@pytest.mark.parametrize("play", [play_own_opponent, play_aec, play_single, play_many, play_sb3])
 @pytest.mark.parametrize(
     "arguments",
     [

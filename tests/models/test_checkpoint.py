@@ -72,9 +72,7 @@ def test_a_network_of_other_features_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
-        ("model.safetensors", lambda content: content[:-1], "is damaged"),
         ("model.safetensors", lambda content: content[:-1] + bytes([content[-1] ^ 1]), "is damaged"),
-        ("model.safetensors", lambda content: b"", "is damaged"),
         ("model.safetensors", os.mkfifo, "is not a regular file"),
         ("checkpoint.json", lambda content: b"{", "is no"),
     ],

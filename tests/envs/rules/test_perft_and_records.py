@@ -7,23 +7,12 @@ from typing import Any
 import pytest
 
 from game_play import played, read_test_data
-from side_by_side import Both, naive_state
-from stoneworks.envs.rules import Game, game_names, load_game
+from side_by_side import Both
+from stoneworks.envs.rules import game_names, load_game
 
 PERFT, RECORDS = read_test_data("perft.jsonl"), read_test_data("records.jsonl")
 #: Depths whose positions would be more than this are left out: the kernels need about a second for it.
 MOST_SEQUENCES = 12_000_000
-#: The same for the counts by the naive implementation.
-MOST_SEQUENCES_OF_NAIVE = 3_000
-
-
-def count_by_naive(game: Game, texts: list[str], depth: int) -> int:
-    position = naive_state(game)
-    for text in texts:
-        position.play(text)
-    if depth == 1:
-        return len(position.legal_texts())
-    return sum(count_by_naive(game, [*texts, text], depth - 1) for text in position.legal_texts())
 
 
 @pytest.mark.parametrize("stored", [PERFT, RECORDS])
@@ -35,13 +24,10 @@ def test_every_game_has_test_data_and_its_game_strings_are_what_str_gives(stored
 
 @pytest.mark.parametrize("line", PERFT, ids=lambda line: line["game"])
 def test_the_number_of_sequences_is_that_of_the_test_data(line: dict[str, Any]) -> None:
-    """By the kernels, and where there are few also by the naive implementation."""
     game = load_game(line["game"])
     for depth, expected in enumerate(line["nodes"], start=1):
         if expected <= MOST_SEQUENCES:
             assert game.perft(depth) == expected, f"{game} at depth {depth}"
-        if expected <= MOST_SEQUENCES_OF_NAIVE:
-            assert count_by_naive(game, [], depth) == expected
 
 
 def test_no_depth_is_one_empty_sequence_and_a_game_that_is_over_has_no_other() -> None:

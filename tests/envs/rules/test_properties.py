@@ -202,7 +202,8 @@ def test_returned_arrays_cannot_change_a_state(game: Game) -> None:
     state.history().append(0)
     state.legal_actions().clear()
     state.legal_actions_mask()[:] = 1
-    state.observation_tensor()[:] = 7
+    for array in (state.observation_tensor(), *state.observation_and_mask(0)):
+        array[:] = 7
     state.returns()[0] = 9
     record = state.record
     record["current_player"] = 1 - record["current_player"]

@@ -6,7 +6,6 @@ d5 (W), e4 (SW) and f4 (SE).
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -36,16 +35,6 @@ def test_a_tile_cuts_off_two_opposite_corners_and_joins_the_others_in_pairs(name
     assert (corner in both.assert_same()) == bool(joined)
     if joined:
         assert both.play(corner).assert_same() == {f">{CORNERS_OF_E5[other]}" for other in joined}
-
-
-def test_the_arrays_of_a_position_are_signed_and_hold_minus_one_where_nothing_lies() -> None:
-    """The contents of a record are unsigned, where -1 has no place."""
-    state = trugo_position("trugo", "DISC", {"e6^": "XO", "e7v": "O"}).state
-    position = state.game.position(state)
-    assert {array.dtype for array in (position.tiles, position.top, position.below)} == {np.dtype(np.int8)}
-    assert Counter(position.top[position.top != -1].tolist()) == {0: 1, 1: 1}
-    assert position.below[position.below != -1].tolist() == [1]
-    assert (position.tiles == -1).sum() == position.tiles.size - 19
 
 
 def planes_of(state: State, player: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -200,9 +201,9 @@ def test_restarting_a_stateless_bot_does_not_reset_its_random_numbers(name: str)
     assert [one.step(state) for _ in range(20)] == [other.step(state) for _ in range(20)]
 
 
-@pytest.mark.parametrize("name", BOT_NAMES["canonical"])
-def test_a_bot_is_called_by_a_name_that_makes_it(name: str) -> None:
-    canonical = BOT_NAMES["canonical"][name]
+@pytest.mark.parametrize(("name", "canonical"), BOT_NAMES["canonical"].items())
+def test_a_bot_is_called_by_a_name_that_makes_it(name: str, canonical: str) -> None:
+    name, canonical = (text.replace("PYTHON", shlex.quote(sys.executable)) for text in (name, canonical))
     assert load_bot(name, "vadus(size=2)").name == load_bot(canonical, "vadus(size=2)").name == canonical
 
 
