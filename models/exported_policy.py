@@ -241,7 +241,8 @@ def _check_stored(policy: ExportedPolicy, description: PolicyDescription, tensor
     if not equal:
         raise ExportedPolicyError(
             "the layers must have the default values of all arguments that are not stored, such as alpha of ELU or groups of "
-            "Conv2d; as stored, they give other scores. Call eval() on layers whose weights change in training"
+            "Conv2d; as stored, they give other scores. Call eval() first if layers compute their weights anew in training, such "
+            "as with spectral norm"
         )
 
 

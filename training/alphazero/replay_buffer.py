@@ -87,7 +87,7 @@ class ReplayBuffer:
         file = self._folder / f"{self.num_added:012d}.npy"
         content = io.BytesIO()
         np.save(content, positions, allow_pickle=False)
-        # A session wrote them after the checkpoint before it was killed; their positions are generated again.
+        # Files that a killed session wrote after the checkpoint; their positions are generated again.
         for later in [*self._folder.glob(".*"), *(one for first, one in self._files() if first >= self.num_added)]:
             later.unlink()
         # The NumPy format allows trailing bytes, so the checksum follows the array.
