@@ -14,7 +14,7 @@ from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError
 
 
 class Opponents:
-    """The opponent of each game. A replaced opponent is kept until it has no more games."""
+    """The opponent of each game. A replaced opponent is kept while it has games, at least until the next replacement."""
 
     def __init__(self, game: Game, num_games: int, self_player: PolicyPlayer) -> None:
         self._game = game

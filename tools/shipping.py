@@ -7,6 +7,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ import typer
 
 from stoneworks.cli.console import progress_bar
 from stoneworks.cli.main import run
+from stoneworks.cli.options import with_option_groups
 from stoneworks.files import write_whole
 from stoneworks.models import shipped
 from stoneworks.models.checkpoint import (
@@ -143,7 +145,31 @@ def _json(values: Mapping[str, Any]) -> str:
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
+@dataclass(frozen=True)
+class _MatchOptions:
+    """The final matches."""
+
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per final match.")] = 100
+    other_games: Annotated[
+        list[str] | None, typer.Option("--other-game", help="Game to play the same matches on; can be repeated.")
+    ] = None
+    other_pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per match on other games.")] = 20
+    slow_opponents: Annotated[
+        list[str] | None, typer.Option("--slow-opponent", help="Opponent with fewer games; can be repeated.")
+    ] = None
+    slow_pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per match with these.")] = 30
+    policy_opponents: Annotated[
+        list[str] | None, typer.Option("--policy-opponent", help="Opponent of the policy; can be repeated.")
+    ] = None
+    search_opponents: Annotated[
+        list[str] | None, typer.Option("--search-opponent", help="Opponent of the search; can be repeated.")
+    ] = None
+    simulations: Annotated[int, typer.Option(min=1, help="Simulations of the search.")] = 64
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the matches.")] = 0
+
+
 @app.command()
+@with_option_groups
 def command(
     folder: Annotated[Path, typer.Argument(help="Run folder.")],
     name: Annotated[
@@ -152,23 +178,7 @@ def command(
             "--as", help="Name for load_bot: the name of the game, optionally followed by a hyphen and a suffix."
         ),
     ],
-    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per final match.")] = 100,
-    other_games: Annotated[
-        list[str] | None, typer.Option("--other-game", help="Game to play the same matches on; can be repeated.")
-    ] = None,
-    other_pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per match on other games.")] = 20,
-    slow_opponents: Annotated[
-        list[str] | None, typer.Option("--slow-opponent", help="Opponent with fewer games; can be repeated.")
-    ] = None,
-    slow_pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per match with these.")] = 30,
-    policy_opponents: Annotated[
-        list[str] | None, typer.Option("--policy-opponent", help="Opponent of the policy; can be repeated.")
-    ] = None,
-    search_opponents: Annotated[
-        list[str] | None, typer.Option("--search-opponent", help="Opponent of the search; can be repeated.")
-    ] = None,
-    simulations: Annotated[int, typer.Option(min=1, help="Simulations of the search.")] = 64,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the matches.")] = 0,
+    options: _MatchOptions,
     into: Annotated[Path | None, typer.Option(help="Folder of checkpoints (default: the shipped ones).")] = None,
     weaknesses: Annotated[str, typer.Option(help="Known weaknesses, for the model card.")] = "",
     other_seed: Annotated[
@@ -183,15 +193,15 @@ def command(
     Ctrl-C keeps the finished games; the same command resumes.
     """
     matches = FinalMatches(
-        policy_opponents=policy_opponents,
-        search_opponents=search_opponents,
-        simulations=simulations,
-        num_pairs=pairs,
-        other_games=other_games or (),
-        other_pairs=other_pairs,
-        slow_opponents=slow_opponents or (),
-        slow_pairs=slow_pairs,
-        seed=seed,
+        policy_opponents=options.policy_opponents,
+        search_opponents=options.search_opponents,
+        simulations=options.simulations,
+        num_pairs=options.pairs,
+        other_games=options.other_games or (),
+        other_pairs=options.other_pairs,
+        slow_opponents=options.slow_opponents or (),
+        slow_pairs=options.slow_pairs,
+        seed=options.seed,
     )
     with progress_bar() as show:
         target = ship(

@@ -95,7 +95,7 @@ class WorkBuffers(NamedTuple):
     """Work buffers of a search: the transposition table, the indices of its entries in use, and the candidates by ply."""
 
     table: TableArray
-    in_use: Int32s
+    entries_in_use: Int32s
     candidates: Int32Table
 
 
@@ -208,7 +208,7 @@ def search_depths(
     """
     num_actions = board[0].num_actions
     last_ply = ACTIONS_PER_TURN * limits.depth
-    table, in_use, candidates = work
+    table, entries_in_use, candidates = work
     num_entries = 0
     limit = limits.num_candidates
     mask = np.empty(num_actions, np.int8)
@@ -273,7 +273,7 @@ def search_depths(
                         if not known and (left == 0 or ply + 1 == last_ply):
                             value = float(np.float32(evaluate(board[0], child, child.current_player)))
                             if left == 0 and not found:
-                                num_entries = store(table, in_use, num_entries, key, value, 0, EXACT, NO_ACTION)
+                                num_entries = store(table, entries_in_use, num_entries, key, value, 0, EXACT, NO_ACTION)
                         elif not known:
                             ply += 1
                             enter(frames[ply], key, left, alpha, beta, int64(entry.action) if found else NO_ACTION)
@@ -286,7 +286,14 @@ def search_depths(
                     bound = UPPER_BOUND if value <= frame.alpha else LOWER_BOUND if value >= frame.beta else EXACT
                     stored = relative_to(value, ply)
                     num_entries = store(
-                        table, in_use, num_entries, frame.key, stored, frame.turns_left, bound, frame.best_action
+                        table,
+                        entries_in_use,
+                        num_entries,
+                        frame.key,
+                        stored,
+                        frame.turns_left,
+                        bound,
+                        frame.best_action,
                     )
                     if path[ply].current_player != path[ply - 1].current_player:
                         value = -value
@@ -303,7 +310,7 @@ def search_depths(
                 break
 
         for place in range(num_entries):
-            table[in_use[place]].key = 0
+            table[entries_in_use[place]].key = 0
         num_entries = 0
         if not interrupted:
             # Every action with a value is a candidate of the root.

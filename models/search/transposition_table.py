@@ -51,13 +51,20 @@ def slot_of(key: int) -> int:
 
 @kernel
 def store(
-    table: TableArray, in_use: Int32s, num_entries: int, key: int, value: float, depth: int, bound: int, action: int
+    table: TableArray,
+    entries_in_use: Int32s,
+    num_entries: int,
+    key: int,
+    value: float,
+    depth: int,
+    bound: int,
+    action: int,
 ) -> int:
     """Overwrite the entry at the index of a position and return the new number of entries in use.
 
     Args:
         table: ``[TABLE_SIZE]``, the table.
-        in_use: ``int32[TABLE_SIZE]``, the indices of the entries in use; a new one is appended.
+        entries_in_use: ``int32[TABLE_SIZE]``, the indices of the entries in use; a new one is appended.
         num_entries: number of entries in use.
         key: hash of the position.
         value: value of the position for the player to move.
@@ -68,7 +75,7 @@ def store(
     slot = slot_of(key)
     entry = table[slot]
     if entry.key == 0:
-        in_use[num_entries] = slot
+        entries_in_use[num_entries] = slot
         num_entries += 1
     entry.key = key
     entry.value = value

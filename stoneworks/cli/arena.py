@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stoneworks.cli.console import Show, console, progress_bar
-from stoneworks.cli.options import GameOption, OpeningActions
+from stoneworks.cli.options import GameOption, OpeningActions, with_option_groups
 
 if TYPE_CHECKING:
     from stoneworks.evaluation import ArenaResult, ArenaSettings
@@ -19,30 +20,53 @@ if TYPE_CHECKING:
 ladder_app = typer.Typer(no_args_is_help=True, help="Show or make ladders of fixed players.")
 
 
-Workers = Annotated[int | None, typer.Option(min=1, help="Number of worker processes (default: one per core).")]
-Cluster = Annotated[
-    str, typer.Option(help="Play on a Ray cluster instead of worker processes: auto, or HOST:PORT of its head node.")
-]
-Folder = Annotated[
-    Path | None, typer.Option(help="Folder for the games (default: a folder under runs/ derived from the settings).")
-]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of openings and players.")]
-ChunkPairs = Annotated[
-    int, typer.Option(min=1, help="Pairs of games that are played concurrently and stored as one file.")
-]
+@dataclass(frozen=True)
+class _PlayOptions:
+    """Where games are played and stored, and their seed."""
+
+    workers: Annotated[int | None, typer.Option(min=1, help="Number of worker processes (default: one per core).")] = (
+        None
+    )
+    cluster: Annotated[
+        str,
+        typer.Option(help="Play on a Ray cluster instead of worker processes: auto, or HOST:PORT of its head node."),
+    ] = ""
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the games (default: a folder under runs/ derived from the settings)."),
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, help="Seed of openings and players.")] = 0
+
+    def folder_of(self, kind: str, game: str, inputs: object) -> Path:
+        """Return the folder for these arguments; equal arguments give equal folders."""
+        from stoneworks.evaluation.folder import folder_name
+
+        return self.folder or Path("runs") / kind / folder_name(game, inputs)
+
+    def machines(self) -> dict[str, Any]:
+        """Return the arguments of functions that play."""
+        from stoneworks.models.machine import num_processors
+
+        return {"workers": self.workers or num_processors(), "cluster": self.cluster}
 
 
+@dataclass(frozen=True)
+class _ArenaOptions(_PlayOptions):
+    """How an arena is played."""
+
+    opening_actions: OpeningActions = 3
+    chunk_pairs: Annotated[
+        int, typer.Option(min=1, help="Pairs of games that are played concurrently and stored as one file.")
+    ] = 8
+
+
+@with_option_groups
 def arena(
     players: Annotated[
         list[str], typer.Argument(help="Bots, e.g. random, greedy, mcts:100, or paths of checkpoint folders.")
     ],
     game: GameOption,
-    workers: Workers = None,
-    cluster: Cluster = "",
-    folder: Folder = None,
-    seed: Seed = 0,
-    opening_actions: OpeningActions = 3,
-    chunk_pairs: ChunkPairs = 8,
+    options: _ArenaOptions,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per pairing; the maximum with --sprt.")] = 100,
     only: Annotated[str | None, typer.Option("--gauntlet", help="Play this player against all others.")] = None,
     num_neighbors: Annotated[
@@ -60,10 +84,8 @@ def arena(
 
     Ctrl-C keeps the finished games; the same command resumes.
     """
-    from stoneworks.evaluation import ArenaSettings, Sprt, gauntlet, neighbors, play_arena, round_robin
-    from stoneworks.evaluation.folder import folder_name
+    from stoneworks.evaluation import gauntlet, neighbors, play_arena, round_robin
     from stoneworks.evaluation.results import check_picture_path, save_picture
-    from stoneworks.models.machine import num_processors
 
     if picture is not None:
         check_picture_path(picture)
@@ -73,29 +95,17 @@ def arena(
         pairings = gauntlet(only, players)
     else:
         pairings = round_robin(players) if num_neighbors is None else neighbors(players, num_neighbors)
-    settings = ArenaSettings(
-        game=game,
-        pairings=pairings,
-        num_pairs=pairs,
-        chunk_pairs=chunk_pairs,
-        opening_actions=opening_actions,
-        seed=seed,
-        sprt=None if sprt is None else Sprt.from_text(sprt),
-    )
-    folder = folder or Path("runs") / "arena" / folder_name(settings.game, settings.to_fields())
-    play = partial(play_arena, workers=workers or num_processors(), cluster=cluster)
-    result = _play(settings, folder, play)
+    settings = _settings(game, pairings, pairs, options, sprt)
+    result = _play(settings, options, play_arena)
     if picture is not None:
         save_picture(picture, result.ratings, result.matches, f"{settings.game}: {result.num_games} games")
 
 
+@with_option_groups
 def rate(
     player: Annotated[str, typer.Argument(help="A bot name or the path of a checkpoint folder.")],
     game: GameOption,
-    workers: Workers = None,
-    cluster: Cluster = "",
-    folder: Folder = None,
-    seed: Seed = 0,
+    options: _PlayOptions,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of games against each of the nearest anchors.")] = 50,
     anchors: Annotated[int, typer.Option(min=1, help="Number of nearest anchors.")] = 4,
     ladder: Annotated[Path | None, typer.Option(help="Ladder file (default: the shipped ladder).")] = None,
@@ -105,17 +115,14 @@ def rate(
 ) -> None:
     """Rate a policy against the game's ladder of fixed players. Ctrl-C keeps the finished games; the same command resumes."""
     from stoneworks.evaluation import RateSettings, load_ladder, rate as rate_player
-    from stoneworks.evaluation.folder import folder_name
-    from stoneworks.models.machine import num_processors
 
     loaded = load_ladder(game, ladder)
     made, elo = loaded.made.to_fields(), loaded.ratings.elo.tolist()
-    inputs = [player, loaded.game, pairs, anchors, seed, made, elo]
-    folder = folder or Path("runs") / "rate" / folder_name(loaded.game, inputs)
-    settings = RateSettings(num_pairs=pairs, num_anchors=anchors, seed=seed, trust_names=trust_names)
-    play = partial(rate_player, workers=workers or num_processors(), cluster=cluster)
+    folder = options.folder_of("rate", loaded.game, [player, loaded.game, pairs, anchors, options.seed, made, elo])
+    settings = RateSettings(num_pairs=pairs, num_anchors=anchors, seed=options.seed, trust_names=trust_names)
     with progress_bar() as show:
-        result = play(player, loaded, folder, settings, progress=partial(_show_pairs, show))
+        progress = partial(_show_pairs, show)
+        result = rate_player(player, loaded, folder, settings, progress=progress, **options.machines())
     result.summary().save(folder / "results.json")
     output = console()
     output.print(result.table())
@@ -141,14 +148,10 @@ def show_ladder(
 
 
 @ladder_app.command("make")
+@with_option_groups
 def make_ladder(
     game: Annotated[str, typer.Argument(help="A game string such as 'vadus(size=5)'.")],
-    workers: Workers = None,
-    cluster: Cluster = "",
-    folder: Folder = None,
-    seed: Seed = 0,
-    opening_actions: OpeningActions = 3,
-    chunk_pairs: ChunkPairs = 8,
+    options: _ArenaOptions,
     players: Annotated[
         list[str] | None, typer.Argument(help="The anchors, roughly from weak to strong (default: the standard ones).")
     ] = None,
@@ -169,48 +172,54 @@ def make_ladder(
 ) -> None:
     """Play the anchors of a game and write its ladder. Ctrl-C keeps the finished games; the same command resumes."""
     from stoneworks.envs.rules import load_game
-    from stoneworks.evaluation import ArenaSettings, Ladder, neighbors, play_arena, play_to_precision
-    from stoneworks.evaluation.folder import file_stem, folder_name
+    from stoneworks.evaluation import Ladder, neighbors, play_arena, play_to_precision
+    from stoneworks.evaluation.folder import file_stem
     from stoneworks.evaluation.ladder import ANCHORS
     from stoneworks.locks import lock_file
     from stoneworks.models.bots.loading import playable_bots
-    from stoneworks.models.machine import num_processors
 
     if not output.is_dir():
         raise ValueError(f"output must be an existing folder, got {str(output)!r}")
     anchors = players or playable_bots(ANCHORS, load_game(game))
-    settings = ArenaSettings(
-        game=game,
-        pairings=neighbors(anchors, num_neighbors),
-        num_pairs=pairs,
-        chunk_pairs=chunk_pairs,
-        opening_actions=opening_actions,
-        seed=seed,
-    )
+    settings = _settings(game, neighbors(anchors, num_neighbors), pairs, options)
     words: dict[str, float] = {
         "pairs": pairs,
-        "opening-actions": opening_actions,
-        "chunk-pairs": chunk_pairs,
-        "seed": seed,
+        "opening-actions": options.opening_actions,
+        "chunk-pairs": options.chunk_pairs,
+        "seed": options.seed,
         "neighbors": num_neighbors,
     }
-    inputs = settings.to_fields()
-    machines: dict[str, Any] = {"workers": workers or num_processors(), "cluster": cluster}
-    play: Callable[..., ArenaResult] = partial(play_arena, **machines)
+    play: Callable[..., ArenaResult] = play_arena
     if max_error is not None:
         words |= {"max-error": max_error, "max-rounds": max_rounds}
-        inputs |= {"max_error": max_error}
-        play = partial(play_to_precision, max_error=max_error, max_rounds=max_rounds, **machines)
+        play = partial(play_to_precision, max_error=max_error, max_rounds=max_rounds)
     given = [word for name, value in words.items() for word in (f"--{name}", str(value))]
     command = shlex.join(["stoneworks", "ladder", "make", settings.game, *(players or ()), *given])
     file = output / f"{file_stem(settings.game)}.json"
     with lock_file(file):
-        folder = folder or Path("runs") / "arena" / folder_name(settings.game, inputs)
-        Ladder.of_result(_play(settings, folder, play), command).save(file)
+        Ladder.of_result(_play(settings, options, play, max_error), command).save(file)
     print(f"the ladder is {file}")
 
 
-def _play(settings: ArenaSettings, folder: Path, play: Callable[..., ArenaResult]) -> ArenaResult:
+def _settings(
+    game: str, pairings: tuple[tuple[str, str], ...], pairs: int, options: _ArenaOptions, sprt: str | None = None
+) -> ArenaSettings:
+    from stoneworks.evaluation import ArenaSettings, Sprt
+
+    return ArenaSettings(
+        game=game,
+        pairings=pairings,
+        num_pairs=pairs,
+        chunk_pairs=options.chunk_pairs,
+        opening_actions=options.opening_actions,
+        seed=options.seed,
+        sprt=None if sprt is None else Sprt.from_text(sprt),
+    )
+
+
+def _play(
+    settings: ArenaSettings, options: _PlayOptions, play: Callable[..., ArenaResult], max_error: float | None = None
+) -> ArenaResult:
     """Play an arena with a progress bar, print its table and write ``results.json``. After Ctrl-C, print the current table.
 
     ``play`` is :func:`~stoneworks.evaluation.arena.play_arena`, or a function with its arguments.
@@ -218,6 +227,8 @@ def _play(settings: ArenaSettings, folder: Path, play: Callable[..., ArenaResult
     from stoneworks.evaluation import RatingError, results_of
     from stoneworks.evaluation.arena import load_rounds
 
+    precision = {} if max_error is None else {"max_error": max_error}
+    folder = options.folder_of("arena", settings.game, settings.to_fields() | precision)
     output = console()
 
     def show_results(result: ArenaResult) -> None:
@@ -237,7 +248,7 @@ def _play(settings: ArenaSettings, folder: Path, play: Callable[..., ArenaResult
 
     try:
         with progress_bar() as show:
-            result = play(settings, folder, progress=partial(_show_pairs, show))
+            result = play(settings, folder, progress=partial(_show_pairs, show), **options.machines())
     except KeyboardInterrupt:
         if (folder / "arena.json").exists():
             try:

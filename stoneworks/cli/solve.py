@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from stoneworks.cli.console import console, progress_bar
-from stoneworks.cli.options import GameOption
+from stoneworks.cli.options import GameOption, with_option_groups
 from stoneworks.files import check_output_file
+
+if TYPE_CHECKING:
+    from stoneworks.envs.rules import Game
 
 
 def solve(
@@ -67,26 +71,55 @@ def solve(
     show_text(f"{solution.num_positions:,} positions in {solution.seconds:.2f} s ({rate:,.0f} per second)")
 
 
-def accuracy(
-    players: Annotated[list[str], typer.Argument(help="Bots, e.g. greedy, vadus@64 or paths of checkpoint folders.")],
-    game: GameOption,
-    sample: Annotated[
-        Path | None, typer.Option(help="File with the solved positions (default: the stored ones).")
-    ] = None,
+@dataclass(frozen=True)
+class _SampleOptions:
+    """Where the solved positions are, and how they are made."""
+
+    sample: Annotated[Path | None, typer.Option(help="File with the solved positions (default: the stored ones).")] = (
+        None
+    )
     make: Annotated[
         int | None, typer.Option(min=1, help="First make the sample: this many positions, written to the file.")
-    ] = None,
+    ] = None
     last_actions: Annotated[
         int | None,
         typer.Option(min=1, help="With --make: draw positions only from this many last actions of each game."),
-    ] = None,
-    max_positions: Annotated[
-        int, typer.Option(min=1, help="With --make: limit of the solver for each position.")
-    ] = 1_000_000,
+    ] = None
+    max_positions: Annotated[int, typer.Option(min=1, help="With --make: limit of the solver for each position.")] = (
+        1_000_000
+    )
     source: Annotated[
         list[str] | None, typer.Option(help="With --make: bots that play the games (default: random, greedy).")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the players and of the sample.")] = 0,
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the players and of the sample.")] = 0
+
+    def make_file(self, game: Game) -> None:
+        """Make the sample and write it, if it is to be made."""
+        from stoneworks.evaluation.accuracy.sample import make_sample
+
+        if self.make is None:
+            return
+        if self.sample is None:
+            raise ValueError("make needs a file: --sample FILE")
+        check_output_file("sample", self.sample, (".json",))
+        with progress_bar() as show:
+            made = make_sample(
+                game,
+                self.make,
+                sources=tuple(self.source or ("random", "greedy")),
+                last_actions=self.last_actions,
+                max_positions=self.max_positions,
+                seed=self.seed,
+                progress=lambda found, wanted: show("positions", found, wanted),
+            )
+        made.save(self.sample)
+
+
+@with_option_groups
+def accuracy(
+    players: Annotated[list[str], typer.Argument(help="Bots, e.g. greedy, vadus@64 or paths of checkpoint folders.")],
+    game: GameOption,
+    options: _SampleOptions,
     best_response: Annotated[
         bool, typer.Option(help="Also compute the exact value of the best response to each player.")
     ] = False,
@@ -96,27 +129,13 @@ def accuracy(
 
     from stoneworks.envs.rules import load_game
     from stoneworks.evaluation.accuracy.measure import NUM_PHASES, best_response_value, measure_accuracy
-    from stoneworks.evaluation.accuracy.sample import load_sample, make_sample
+    from stoneworks.evaluation.accuracy.sample import load_sample
     from stoneworks.models import load_bot
 
     loaded = load_game(game)
-    bots = [load_bot(name, loaded, seed) for name in players]
-    if make is not None:
-        if sample is None:
-            raise ValueError("make needs a file: --sample FILE")
-        check_output_file("sample", sample, (".json",))
-        with progress_bar() as show:
-            made = make_sample(
-                loaded,
-                make,
-                sources=tuple(source or ("random", "greedy")),
-                last_actions=last_actions,
-                max_positions=max_positions,
-                seed=seed,
-                progress=lambda found, wanted: show("positions", found, wanted),
-            )
-        made.save(sample)
-    solved = load_sample(loaded, sample)
+    bots = [load_bot(name, loaded, options.seed) for name in players]
+    options.make_file(loaded)
+    solved = load_sample(loaded, options.sample)
     table = Table(
         "player", "result kept", "95 % interval", *(f"phase {phase + 1}" for phase in range(NUM_PHASES)), "calibration"
     )

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from stoneworks.cli.options import with_option_groups
 from stoneworks.extras import require_extra
 
 
-def web(
-    watched: Annotated[
-        list[Path] | None, typer.Argument(metavar="PATH", help="Game records, arenas and runs to watch (read-only).")
-    ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 selects a free one.")] = 8000,
+@dataclass(frozen=True)
+class _AddressOptions:
+    """The address of the server."""
+
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 selects a free one.")] = 8000
     host: Annotated[
         str, typer.Option(help="Address to listen on. Any address except loopback gives others access.")
-    ] = "127.0.0.1",
+    ] = "127.0.0.1"
     allowed_hosts: Annotated[
         list[str] | None, typer.Option("--allow-host", help="Additional host name of this server; can be repeated.")
+    ] = None
+
+
+@with_option_groups
+def web(
+    address: _AddressOptions,
+    watched: Annotated[
+        list[Path] | None, typer.Argument(metavar="PATH", help="Game records, arenas and runs to watch (read-only).")
     ] = None,
     data: Annotated[Path, typer.Option(help="Folder for the games played on the page.")] = Path("games"),
     agents: Annotated[
@@ -41,9 +51,9 @@ def web(
     serve(
         data,
         watched or [],
-        host=host,
-        port=port,
-        allowed_hosts=allowed_hosts or [],
+        host=address.host,
+        port=address.port,
+        allowed_hosts=address.allowed_hosts or [],
         num_workers=workers,
         agents=Agents(thinking_seconds, agents or (), dict(_name_and_bot(text) for text in agent or ())),
         started=lambda url: print(f"the page is at {url} (press Ctrl-C to stop)", flush=True),

@@ -60,6 +60,7 @@ class ReplayBuffer:
         self._dtype = dtype
         self._ring: npt.NDArray[np.void] = np.empty(self.capacity, dtype)  # pages are allocated lazily, on first write
         self._check = check
+        self._has_later_files = True
         # The oldest files may have been deleted already by a session that was killed after the checkpoint.
         kept = [(first, file) for first, file in self._files() if first < num_added]
         self._oldest = next_number = kept[0][0] if kept else 0
@@ -87,9 +88,7 @@ class ReplayBuffer:
         file = self._folder / f"{self.num_added:012d}.npy"
         content = io.BytesIO()
         np.save(content, positions, allow_pickle=False)
-        # Files that a killed session wrote after the checkpoint; their positions are generated again.
-        for later in [*self._folder.glob(".*"), *(one for first, one in self._files() if first >= self.num_added)]:
-            later.unlink()
+        self._remove_later_files()
         # The NumPy format allows trailing bytes, so the checksum follows the array.
         write_whole(file, content.getvalue() + hashlib.sha256(content.getbuffer()).digest())
         self._put(self.num_added, positions)
@@ -104,6 +103,13 @@ class ReplayBuffer:
         width = min(window, len(self))
         drawn = self.num_added - 1 - generator.integers(width, size=number)
         return self._ring[drawn % self.capacity]
+
+    def _remove_later_files(self) -> None:
+        """Delete the files written after the checkpoint by a killed session; their positions are generated again."""
+        if self._has_later_files:
+            for file in [*self._folder.glob(".*"), *(file for first, file in self._files() if first >= self.num_added)]:
+                file.unlink()
+        self._has_later_files = False
 
     def _put(self, first: int, positions: npt.NDArray[np.void]) -> None:
         kept = positions[-self.capacity :]
