@@ -8,6 +8,7 @@ left out, an interrupted one continues at the last point, and a run of another p
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
 import shutil
@@ -129,6 +130,7 @@ def rated(player: str, ladder: Ladder, games: Games, seed: int, folder: Path) ->
     return Rating(elo=round(result.elo, 1), standard_error=round(result.error, 1), games=result.num_games)
 
 
+@functools.cache  # a later commit of the clone does not change the code that runs
 def commit() -> str:
     """Return the commit of this repository, followed by ``+`` if files were changed; zeros outside a clone."""
     root = Path(__file__).resolve().parents[1]

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from stoneworks.checks import check_choice
-from stoneworks.envs.rules import IllegalActionError, State, load_game
+from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.integrations.missing_library import require
 
 ENV_REGISTRY = require("ding.utils", "LightZero").ENV_REGISTRY
@@ -54,25 +54,19 @@ class LightZeroEnv(BaseEnv):  # type: ignore[misc,valid-type]
 
     def __init__(self, cfg: Mapping[str, Any] | None = None) -> None:
         """Create the environment. Raises ``ValueError`` for an invalid ``battle_mode``, game or opponent."""
-        from stoneworks.models import load_bot
-
         self.cfg = EasyDict({**self.config, **(cfg or {})})
         self.battle_mode = check_choice("battle_mode", self.cfg.battle_mode, MODES)
-        self.game = load_game(self.cfg.game)
-        self._load_bot = load_bot
-        self._bot = load_bot(self.cfg.opponent, self.game)
-        self._seed = 0
-        self._num_started = 0
-        self._state: State = self.game.new_initial_state()
-        self._seat = self._num_actions = 0
-        self.observation_space = spaces.Box(0, 1, self.game.observation_shape, np.float32)
-        self.action_space = spaces.Discrete(self.game.num_actions)
+        self._env = SingleAgentEnv(self.cfg.game, opponent=self.cfg.opponent, illegal_action="raise")
+        self._seed: int | None = None
+        self._num_actions = 0
+        self.game = self._env.game
+        self.observation_space = self._env.observation_space
+        self.action_space = self._env.action_space
         self.reward_space = spaces.Box(-1, 1, (1,), np.float32)
 
     def seed(self, seed: int, dynamic_seed: bool = True) -> None:
-        """Seed the opponent."""
+        """Seed the opponent and the sequence of seats, effective at the next ``reset``."""
         self._seed = seed
-        self._bot = self._load_bot(self.cfg.opponent, self.game, seed=seed)
 
     def reset(self, start_player_index: int | None = None, init_state: Any = None, **unused: Any) -> dict[str, Any]:
         """Start a game. If the opponent moves first, its first turn is played.
@@ -81,53 +75,51 @@ class LightZeroEnv(BaseEnv):  # type: ignore[misc,valid-type]
             start_player_index: the learner's seat; None alternates between games.
             init_state: must be None; LightZero passes a value only in self-play mode.
             **unused: ignored; LightZero passes these for other games.
+
+        Raises:
+            ValueError: an argument is invalid.
         """
         if init_state is not None:
             raise ValueError("init_state must be None: there is no self-play mode")
-        self._seat = self._num_started % 2 if start_player_index is None else int(start_player_index)
-        self._num_started += 1
+        seat = check_choice("start_player_index", start_player_index, (None, 0, 1))
+        self._env.seat = "alternate" if seat is None else seat
+        planes, info = self._env.reset(seed=self._seed)
+        self._seed = None
         self._num_actions = 0
-        self._state = self.game.new_initial_state()
-        self._bot.restart()
-        self._let_opponent_act()
-        return self._observation()
+        return self._observation(planes, info["action_mask"])
 
     def step(self, action: int) -> Any:
         """Apply an action and the opponent's reply. Raises ``IllegalActionError`` if the action is illegal."""
-        if not self._state.try_apply_action(int(action)):
-            raise IllegalActionError(self._state.why_illegal(int(action)))
+        planes, result, terminated, truncated, info = self._env.step(int(action))
         self._num_actions += 1
-        self._let_opponent_act()
-        done = self._state.is_terminal()
-        reward = np.array(self._state.returns()[self._seat], np.float32)
-        return BaseEnvTimestep(self._observation(), reward, done, {"eval_episode_return": reward} if done else {})
+        done = terminated or truncated
+        reward = np.array(result, np.float32)
+        observation = self._observation(planes, info["action_mask"])
+        return BaseEnvTimestep(observation, reward, done, {"eval_episode_return": reward} if done else {})
 
     @property
     def legal_actions(self) -> list[int]:
         """The legal actions of the learner."""
-        return self._state.legal_actions(self._seat)
+        actions: list[int] = np.flatnonzero(self._env.action_masks()).tolist()
+        return actions
 
     def random_action(self) -> npt.NDArray[np.int64]:
         """Return a random legal action, ``int64[]``."""
         return np.array(np.random.default_rng().choice(self.legal_actions), np.int64)
 
     def close(self) -> None:
-        """Do nothing; there are no resources to release."""
+        """Close the opponent, such as a program."""
+        self._env.close()
 
     def __repr__(self) -> str:
         return f"LightZeroEnv({self.game}, opponent={self.cfg.opponent!r})"
 
-    def _let_opponent_act(self) -> None:
-        while self._state.current_player() == 1 - self._seat:
-            self._state.apply_action(self._bot.step(self._state.clone()))
-
-    def _observation(self) -> dict[str, Any]:
-        planes, mask = self._state.observation_and_mask(self._seat)
+    def _observation(self, planes: npt.NDArray[np.float32], mask: npt.NDArray[np.int8]) -> dict[str, Any]:
         return {
             "observation": planes,
             "action_mask": mask,
             "board": planes.copy(),
-            "current_player_index": self._seat,
+            "current_player_index": self._env.learner_player,
             "to_play": -1,
             "timestep": self._num_actions,
         }

@@ -234,14 +234,17 @@ class AnalysisRoutes:
         return StreamingResponse(events(), media_type="text/event-stream")
 
     async def _values(self, request: Request, asked: ValuesBody) -> ValuesAnswer:
-        """Return the values of a range of positions, for the value curve."""
+        """Return the values of a range of positions, for the value curve; fewer of them if the bot is slow."""
         line = await run_in_threadpool(self._line, asked)
         left = len(line.actions) + 1 - asked.first
         if left < 1:
             raise RequestError(f"first must be <= {len(line.actions)}, the number of actions, got {asked.first}")
         count = min(asked.count or _MAX_CURVE_POSITIONS, left)
+        seconds = self._agents.thinking_seconds / 4  # one more step may take half of them
         job = await run_in_threadpool(self._job, asked, line)
-        return await self._remembered(request, job | {"kind": "values", "first": asked.first, "count": count})
+        return await self._remembered(
+            request, job | {"kind": "values", "first": asked.first, "count": count, "seconds": seconds}
+        )
 
     async def _remembered(self, request: Request, job: dict[str, Any]) -> Any:
         """Return the result of a job, from the cache if an equal job has been run."""

@@ -185,7 +185,7 @@ class Line:
 
 
 class Positions:
-    """LRU caches of games by game string and positions by actions."""
+    """LRU cache of positions by game and actions."""
 
     def __init__(self) -> None:
         self._lines: OrderedDict[tuple[str, tuple[str, ...]], Line] = OrderedDict()

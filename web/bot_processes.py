@@ -408,7 +408,7 @@ def think(
     game = load_game(job["game"])
     bot, state = _bot(job["bot"], game), game.new_initial_state()
     if job["kind"] == "values":
-        values = _values(bot, state, job["actions"], job["first"], job["count"])
+        values = _values(bot, state, job["actions"], job["first"], job["count"], job["seconds"])
         return {"values": [value for value, _ in values], "proven": [is_proven for _, is_proven in values]}
     for text in job["actions"]:
         state.apply_action(game.string_to_action(text))
@@ -495,13 +495,18 @@ def _describe(found: Analysis, state: State, seconds: float) -> AnalysisAnswer:
     }
 
 
-def _values(bot: Bot, state: State, actions: Sequence[str], first: int, count: int) -> list[tuple[float | None, bool]]:
+def _values(
+    bot: Bot, state: State, actions: Sequence[str], first: int, count: int, seconds: float
+) -> list[tuple[float | None, bool]]:
     """Return the values, for player 0, of the positions after ``first``, ``first + 1``, ... actions, and whether they are proven.
 
-    A value is None where the bot has none.
+    A value is None where the bot has none. No position is begun after ``seconds``, except the first.
     """
+    begin = time.perf_counter()
     values: list[tuple[float | None, bool]] = []
     for number in range(first + count):
+        if values and time.perf_counter() - begin > seconds:
+            break
         if number:
             state.apply_action(state.get_game().string_to_action(actions[number - 1]))
         if number >= first and state.is_terminal():

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 from pydantic import ConfigDict, Field
 
 from stoneworks.documents import Document, Tuple
-from stoneworks.envs.rules import Game
+from stoneworks.envs.rules import Game, Outcome
 from stoneworks.evaluation.records import GameRecord, RecordError
 from stoneworks.web.board import Line, Positions, outcome_of
 from stoneworks.web.requests import Body, BotName, Comment, RequestError, Title
@@ -234,11 +234,12 @@ def without_turn_in_progress(stored: StoredGame) -> StoredGame:
     return stored
 
 
-def play_turn(stored: StoredGame, positions: Positions, node: int, actions: Sequence[str]) -> StoredGame:
-    """Return the game after the actions of a bot."""
+def play_turn(stored: StoredGame, positions: Positions, node: int, bot: str, actions: Sequence[str]) -> StoredGame:
+    """Return the game after the actions of a bot. Raises :class:`RequestError` if another is to move by now."""
     check_current(stored, node)
     line = line_of(stored, positions)
-    bot_to_move(stored, line)
+    if bot_to_move(stored, line) != bot:
+        raise RequestError("the players have changed meanwhile", 409)
     positions.line(line.state.get_game(), (*line.actions, *actions))
     after, current = stored.add(node, actions)
     after = after.replace(current=current)
@@ -361,7 +362,8 @@ def record_of(stored: StoredGame, positions: Positions) -> GameRecord:
             for node in nodes
         ]
     players = (stored.players[0] or PERSON, stored.players[1] or PERSON)
-    return GameRecord.of_state(line.state, players, metadata=metadata)
+    outcome = None if stored.reason in (None, RESIGNATION) else Outcome(stored.winner, stored.reason)
+    return GameRecord.of_game(line.state.get_game(), line.state.history(), outcome, players, metadata=metadata)
 
 
 def games_of(text: str, positions: Positions) -> list[StoredGame]:
@@ -391,12 +393,13 @@ def _game_of(record: GameRecord, positions: Positions) -> StoredGame:
     nodes = None if metadata.tree is None else nodes_of(metadata.tree, game, record.actions, positions)
     title = metadata.title or " – ".join(record.players)[:100]
     stored = new_game(positions.line(game, record.actions), title=title, nodes=nodes)
-    if record.reason is None and metadata.resigned_by is not None:
-        return stored.replace(winner=1 - metadata.resigned_by, reason=RESIGNATION)
-    if record.reason is not None:  # an unfinished game is continued by persons, until others are chosen
+    winner, reason = record.winner, record.reason
+    if reason is None and metadata.resigned_by is not None:
+        winner, reason = 1 - metadata.resigned_by, RESIGNATION
+    if reason is not None:  # an unfinished game is continued by persons, until others are chosen
         players = tuple(None if name == PERSON else name for name in record.players)
         stored = stored.replace(players=players)
-    return stored.replace(winner=record.winner, reason=record.reason)
+    return stored.replace(winner=winner, reason=reason)
 
 
 def nodes_of(tree: Sequence[TreeNode], game: Game, actions: Sequence[str], positions: Positions) -> dict[int, Node]:

@@ -128,7 +128,6 @@ class GameView(GameSummary):
         line: the nodes from the start to the current position.
         complete_turn: whether the turn in progress is complete and must be confirmed.
         position: the current position; without legal actions if no person is to move.
-        changed: true in answers to requests that wait for a change.
     """
 
     revision: int
@@ -140,13 +139,6 @@ class GameView(GameSummary):
     turns: list[Turn]
     position: PositionAnswer
     bot_to_move: bool
-    changed: NotRequired[bool]
-
-
-class UnchangedAnswer(TypedDict):
-    """The answer to a request that has waited in vain for a change; ``changed`` is false."""
-
-    changed: bool
 
 
 class NodesAnswer(TypedDict):
@@ -341,11 +333,16 @@ class GameRoutes:
         self._store.delete(request.path_params["id"])
         return {}
 
-    def _turn_job(self, request: Request, asked: NodeBody, bot: Callable[[StoredGame, Line], str]) -> dict[str, Any]:
+    def _turn_job(
+        self, request: Request, asked: NodeBody, choose: Callable[[StoredGame, Line], str]
+    ) -> tuple[str, dict[str, Any]]:
+        """Return the name of the chosen bot, and its job."""
         stored = self._load(request)
         game_tree.check_current(stored, asked.node)
         line = game_tree.line_of(stored, self._positions)
-        return {"kind": "turn", "game": stored.game, "actions": line.actions, "bot": bot(stored, line)}
+        bot = choose(stored, line)
+        spec = self._agents.check(bot, line.state.get_game())
+        return bot, {"kind": "turn", "game": stored.game, "actions": line.actions, "bot": spec.name}
 
     async def _bot_turn(self, request: Request, asked: NodeBody) -> GameView:
         """Play the turn of the bot to move."""
@@ -354,34 +351,34 @@ class GameRoutes:
         def bot_to_move(stored: StoredGame, line: Line) -> str:
             if stored.current != stored.committed:
                 raise RequestError("a turn is in progress", 409)
-            return self._agents.check(game_tree.bot_to_move(stored, line), line.state.get_game()).name
+            return game_tree.bot_to_move(stored, line)
+
+        bot, job = await run_in_threadpool(self._turn_job, request, asked, bot_to_move)
 
         def play(actions: Sequence[str]) -> GameView:
             stored = self._store.change(
-                game_id, lambda stored: game_tree.play_turn(stored, self._positions, asked.node, actions)
+                game_id, lambda stored: game_tree.play_turn(stored, self._positions, asked.node, bot, actions)
             )
             return game_view(stored, self._positions)
 
         async def make() -> GameView:
-            answer: TurnAnswer = await self._processes.run(
-                await run_in_threadpool(self._turn_job, request, asked, bot_to_move)
-            )
+            answer: TurnAnswer = await self._processes.run(job)
             return await run_in_threadpool(play, answer["actions"])
 
-        return await self._jobs.run(request, ("turn", game_id, asked.node), make)
+        return await self._jobs.run(request, ("turn", game_id, asked.node, bot), make)
 
     async def _hint(self, request: Request, asked: NodeBody) -> HintAnswer:
         def adviser(stored: StoredGame, line: Line) -> str:
             game_tree.player_to_move(stored, line)
             return self._agents.adviser(line.state.get_game())
 
-        job = await run_in_threadpool(self._turn_job, request, asked, adviser)
+        bot, job = await run_in_threadpool(self._turn_job, request, asked, adviser)
         key = ("hint", job["game"], job["actions"])
         answer: TurnAnswer = await self._jobs.run(request, key, lambda: self._processes.run(job))
-        return {"bot": job["bot"], "actions": answer["actions"]}
+        return {"bot": bot, "actions": answer["actions"]}
 
-    async def _wait(self, request: Request, asked: RevisionQuery) -> GameView | UnchangedAnswer:
-        """Respond with the game once its revision differs from the given one, or without it after a timeout."""
+    async def _wait(self, request: Request, asked: RevisionQuery) -> GameView:
+        """Respond with the game once its revision differs from the given one, or after a timeout."""
         game_id = request.path_params["id"]
         with self._changes.next_change(game_id) as event:
             stored = await run_in_threadpool(self._load, request)
@@ -393,9 +390,7 @@ class GameRoutes:
                     for end in ends:
                         end.cancel()
                 stored = await run_in_threadpool(self._load, request)
-        if stored.revision == asked.revision:
-            return {"changed": False}
-        return {**await run_in_threadpool(game_view, stored, self._positions), "changed": True}
+        return await run_in_threadpool(game_view, stored, self._positions)
 
     def _import(self, _: Request, asked: ImportBody) -> GamesAnswer:
         created = self._store.create(game_tree.games_of(asked.text, self._positions))

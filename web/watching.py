@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import os
 import stat
 import threading
@@ -455,8 +456,12 @@ def _is_link(path: Path) -> bool:
 
 
 def _games_files(folder: Path) -> list[Path]:
-    """Return the record files of an arena or of the matches of a run, without links."""
-    return [] if _is_link(folder) else [file for file in sorted(folder.glob("*.jsonl")) if not _is_link(file)]
+    """Return the record files of an arena or of the matches of a run, without links.
+
+    They are in the order in which they were written, so that games keep their indices as others are added.
+    """
+    files = [] if _is_link(folder) else [file for file in folder.glob("*.jsonl") if not _is_link(file)]
+    return sorted(files, key=lambda file: (_stamp(file) or (0, 0), file.name))
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:
@@ -543,10 +548,8 @@ def _metrics(file: Path) -> tuple[str | None, list[dict[str, float]]]:
 
 def _is_finished(file: Path) -> bool:
     """Return whether the last row of a run's metrics has reached the total of its unit."""
-    _, rows = _metrics(file)
-    last = rows[-1] if rows else {}
-    totals = [(last.get(unit), last.get(f"total_{unit}")) for unit in ("positions", "frames")]
-    return any(done is not None and total is not None and done >= total for done, total in totals)
+    axis, rows = _metrics(file)
+    return bool(rows) and rows[-1][str(axis)] >= rows[-1].get(f"total_{axis}", math.inf)
 
 
 def _is_number(value: Any) -> bool:

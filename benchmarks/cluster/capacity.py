@@ -90,7 +90,6 @@ class Capacity:
     Attributes:
         game: the game string.
         bytes_per_position: bytes of a training position in a batch.
-        weights_bytes: bytes of the weights that actors receive.
         self_play_per_core: training positions per second that one core plays.
         learner_per_core: training positions per second that the learner takes on one core, with its gradient steps.
         evaluations: positions per second that the network evaluates on one core, by batch size.
@@ -99,7 +98,6 @@ class Capacity:
 
     game: str
     bytes_per_position: float
-    weights_bytes: int
     self_play_per_core: float
     learner_per_core: float
     evaluations: dict[int, float]
@@ -183,7 +181,7 @@ def _measure_game(config: AlphaZeroConfig, transport: Transport) -> Capacity:
         ** 0.5,
     }
     evaluations = {number: _evaluations_per_second(config, evaluator, number) for number in EVALUATION_BATCHES}
-    return Capacity(str(load_game(config.game)), size, weights, played, learned, evaluations, limits)
+    return Capacity(str(load_game(config.game)), size, played, learned, evaluations, limits)
 
 
 def _self_play_per_core(config: AlphaZeroConfig, evaluator: Any) -> float:

@@ -84,10 +84,13 @@ def play(
     adviser = load_bot(default_bot(loaded), loaded, seed)
     if sys.stdin is None:  # closed by who started this process
         raise ValueError("play needs a standard input to read actions from")
-    state = TerminalGame(loaded.new_initial_state(), bot, adviser, seat).play()
-    if save is not None:
-        players = ("human", bot.name) if seat == 0 else (bot.name, "human")
-        write_records(save, [GameRecord.of_state(state, players, seed)])
+    terminal = TerminalGame(loaded.new_initial_state(), bot, adviser, seat)
+    try:
+        terminal.play()
+    finally:  # also after Ctrl-C, or an error of the opponent
+        if save is not None:
+            players = ("human", bot.name) if seat == 0 else (bot.name, "human")
+            write_records(save, [GameRecord.of_state(terminal.state, players, seed)])
 
 
 def _opponent_of_level(game: Game, level: str, opponent: str | None) -> str:

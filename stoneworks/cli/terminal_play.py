@@ -32,8 +32,8 @@ class TerminalGame:
     seat: int
     decisions: list[State] = field(default_factory=list)
 
-    def play(self) -> State:
-        """Play until the game is over, the human quits or the input ends, and return the last position."""
+    def play(self) -> None:
+        """Play until the game is over, the human quits or the input ends."""
         game = self.state.get_game()
         self.opponent.restart()
         print(f"{game}: you are player {self.seat}, {self.opponent.name} is player {1 - self.seat}.")
@@ -45,9 +45,8 @@ class TerminalGame:
                 self.state.apply_action(action)
             elif not self._decide():
                 print("The game is unfinished.")
-                return self.state
+                return
         print(self.state)
-        return self.state
 
     def _decide(self) -> bool:
         """Handle one decision of the human, and return whether the game continues."""

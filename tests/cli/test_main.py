@@ -26,6 +26,7 @@ from stoneworks.evaluation.player_rating import LEVELS, opponent_levels, shipped
 from stoneworks.evaluation.records import read_records
 from stoneworks.extras import MissingDependencyError, require_extra
 from stoneworks.models import load_bot
+from stoneworks.models.bots.bot import BotForfeit
 
 
 @pytest.mark.parametrize("command", ["games", "play", "match", "train", "report", "rate", "ladder show", "ladder make"])
@@ -117,7 +118,9 @@ def test_bad_input_is_one_line_of_error(run_command: Run, arguments: list[str], 
     assert not any(tmp_path.iterdir())
 
 
-def test_a_game_is_played_to_its_end_and_saved(run_command: Run, tmp_path: Path) -> None:
+def test_a_game_is_played_to_its_end_and_saved(
+    run_command: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "game.jsonl"
     passes = "b2\n" + "pass\n" * 20
     code, out, err = run_command("play", "vadus", "--size", "2", "--seed", "1", "--save", str(path), typed=passes)
@@ -136,6 +139,11 @@ def test_a_game_is_played_to_its_end_and_saved(run_command: Run, tmp_path: Path)
     assert (record.game, record.players) == ("laido(pie_rule=False,size=2)", ("random", "human"))
     assert len(record.actions) == 1
     assert out.index("random plays") < out.index("> ")
+    # A game that an error ends is saved as well.
+    forfeit = BotForfeit("random", "crashed", "the program has ended")
+    monkeypatch.setattr("stoneworks.models.bots.random_bot.RandomBot.step", Mock(side_effect=forfeit))
+    code = run_command("play", "vadus(size=2)", "--opponent", "random", "--save", str(path), typed="b2\n")[0]
+    assert (code, read_records(path)[0].actions) == (2, ("b2",))
 
 
 def test_levels_of_opponents_are_spread_by_rating(run_command: Run) -> None:

@@ -60,7 +60,7 @@ def test_answers_are_the_documents_that_the_handlers_declare(start_server: Any, 
         game = f"games/{view['id']}"
         view = check(GameView, "POST", f"{game}/act", node=view["current"], action="c3")
         view = check(GameView, "POST", f"{game}/bot", node=view["current"])
-        assert check(GameView, "GET", f"{game}/wait", revision=1)["changed"]
+        assert check(GameView, "GET", f"{game}/wait", revision=1)["revision"] > 1
         check(HintAnswer, "POST", f"{game}/hint", node=view["current"])
         check(VariationAnswer, "POST", f"{game}/variation", node=0, actions=["d2"])
         check(TreeAnswer, "GET", f"{game}/tree")

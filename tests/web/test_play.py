@@ -17,7 +17,7 @@ from stoneworks import load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.evaluation.records import GameRecord
 from stoneworks.web.board import Positions
-from stoneworks.web.game_tree import new_game
+from stoneworks.web.game_tree import new_game, play_turn
 from stoneworks.web.requests import RequestError
 from stoneworks.web.store import Store
 
@@ -138,6 +138,9 @@ def test_a_person_resigns_and_seats_are_flipped_to_named_bots(start: Start, clie
     assert flipped.send("players", players=["random", None])["bot_to_move"]
     assert flipped.send("bot")["position"]["player"] == 1
     flipped.send("bot", status=409)  # it is the person's turn
+    line = Positions().line(load_game("vadus(size=3)"), ())
+    with pytest.raises(RequestError, match="the players have changed"):
+        play_turn(new_game(line, ("greedy", None)), Positions(), 0, "mcts:10", ("c3",))
     query = {"game": "vadus(size=3)", "name": "mcts:17"}
     found = {"name": "mcts:17", "rating": None, "error": None, "values": True, "kind": "mcts", "searches": True}
     assert client.get("/api/bot", params=query).json() == found

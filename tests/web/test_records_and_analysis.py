@@ -11,6 +11,7 @@ import pytest
 from stoneworks import load_game
 from stoneworks.evaluation.records import GameRecord
 from stoneworks.web import Replay
+from stoneworks.web.bot_processes import think
 
 
 def test_variations_and_comments_travel_with_the_record_and_a_tree_is_saved_at_once(post: Any, client: Any) -> None:
@@ -26,11 +27,17 @@ def test_variations_and_comments_travel_with_the_record_and_a_tree_is_saved_at_o
     assert commented[2:] == ["d3", "better? ½ <b>", 0, "White"]
     assert by_number[commented[1]][2] == "swap"
     assert client.get(f"/api/games/{copy['id']}/record").text == record
-    state = load_game("laido(size=3)").deserialize_state("c3\npass\npass")
-    (copy,) = post("import", text=GameRecord.of_state(state, ("human", "runs/first@64")).to_json())["games"]
-    assert copy["players"] == [None, "runs/first@64"]
-    again = json.loads(client.get(f"/api/games/{copy['id']}/record").text)
-    assert again["players"] == ["human", "runs/first@64"]
+    ended = GameRecord.of_state(
+        load_game("laido(size=3)").deserialize_state("c3\npass\npass"), ("human", "runs/first@64")
+    )
+    forfeited = ended.replace(actions=("c3",), winner=0, reason="forfeit: crashed")
+    resigned = ended.replace(actions=("c3",), winner=None, reason=None, metadata={"resigned_by": 0})
+    for record in (ended, forfeited, resigned):
+        (copy,) = post("import", text=record.to_json())["games"]
+        assert copy["players"] == [None, "runs/first@64"]
+        again = GameRecord.from_json(client.get(f"/api/games/{copy['id']}/record").text)
+        assert again.replace(metadata=record.metadata) == record
+        assert again.metadata == {"title": copy["title"], **record.metadata}
     tree = [
         {"parent": None, "action": ""},
         {"parent": 0, "action": "c3"},
@@ -108,6 +115,8 @@ def test_values_of_a_game_are_player_0s_and_a_proven_result_comes_with_its_line(
     assert (found["proven"], found["line"], found["line_ends_game"]) == (1, ["pass"], True)
     found = post("analyze", game="laido(size=3)", actions=["c3", "b3"], bot="greedy")
     assert (found["proven"], found["line_ends_game"]) == (None, False)
+    job = {"kind": "values", "game": "laido(size=3)", "bot": "mcts:10", "actions": actions, "first": 0, "count": 4}
+    assert len(think({**job, "seconds": 0})["values"]) == 1  # a slow bot answers what it can
 
 
 def test_a_line_is_drawn_with_numbers_a_policy_as_a_heat_map_and_a_replay_in_its_colors(post: Any) -> None:

@@ -21,9 +21,12 @@ GAME = "vadus(size=3)"
 
 
 def test_a_run_is_running_while_it_is_locked_and_its_metrics_are_drawn_over_the_unit(tmp_path: Path) -> None:
-    for name, positions in (("stopped", 900), ("finished", 1007), ("unknown", None)):
+    for name, row in (
+        ("stopped", {"positions": 900, "total_positions": 1000, "games": 5}),
+        ("finished", {"games": 1007, "total_games": 1000}),
+        ("unknown", {"loss": 1.0}),
+    ):
         (tmp_path / name).mkdir()
-        row = {"loss": 1.0} | ({} if positions is None else {"positions": positions, "total_positions": 1000})
         (tmp_path / name / "metrics.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
 
     def states() -> dict[str, str]:
@@ -128,5 +131,9 @@ def test_a_fifo_does_not_block_and_records_are_parsed_once(tmp_path: Path, monke
         write_records(games / f"pairing-000-chunk-{number:05d}.jsonl", [record])
     watch = Watch([tmp_path])
     assert watch.records(RecordsQuery(source="0/arena"))["all"] == 300
+    # Games of later files come after those that are known by their numbers.
+    write_records(games / "pairing-000-chunk-00000-later.jsonl", [record.replace(players=("c", "d"))])
+    os.utime(games / "pairing-000-chunk-00000-later.jsonl", (2**32, 2**32))
+    assert watch.record("0/arena", 300).players == ("c", "d")
     monkeypatch.setattr(GameRecord, "from_json", lambda text: pytest.fail("parsed again"))
-    assert watch.records(RecordsQuery(source="0/arena"))["all"] == 300
+    assert watch.records(RecordsQuery(source="0/arena"))["all"] == 301

@@ -120,8 +120,7 @@ class Tree {
     const tree = new Tree(fields.game, fields.id);
     tree.title = fields.title;
     tree.players = fields.players;
-    tree.take(fields.nodes);
-    tree.current = fields.current;
+    tree.take(fields);
     tree.cursor = fields.current;
     return tree;
   }
@@ -133,8 +132,9 @@ class Tree {
     return tree;
   }
 
-  take(rows) {
-    this.nodes = new Map(rows.map(([id, parent, action, comment, mover, color]) => [id, { id, parent, action, comment, mover, color }]));
+  take({ nodes, current }) {
+    this.current = current;
+    this.nodes = new Map(nodes.map(([id, parent, action, comment, mover, color]) => [id, { id, parent, action, comment, mover, color }]));
     this.childrenOf = null;
   }
 
@@ -623,7 +623,7 @@ class AnalysisPage {
     this.showPanels();
     this.showBar();
     if (!this.position || this.position.outcome || (!this.auto && !forced)) return;
-    const missing = this.agents.filter((agent) => !this.found.has(this.keyOf(agent)));
+    const missing = this.agents.filter((agent) => !this.analysisOf(agent));
     if (missing.length && !forced) await sleep(120, own.signal).catch(() => {});
     const actions = this.tree.actions(this.tree.cursor);
     await Promise.all(
@@ -705,7 +705,7 @@ class AnalysisPage {
       return panel;
     }
     if (found.error) {
-      panel.append(h("p", { class: "error" }, found.error));
+      panel.append(h("p", { class: "error" }, found.error), button("Try again", () => this.think(true)));
       return panel;
     }
     const colors = this.position?.colors ?? ["", ""];
@@ -832,7 +832,7 @@ class AnalysisPage {
         await sleep(60, own.signal);
         const answer = await post("values", { game: this.tree.game, actions: line, bot: agent, first, count }, own.signal);
         answer.values.forEach((value, index) => this.values.set(keys[first + index], [value, answer.proven[index]]));
-        first += count;
+        first += answer.values.length;
         draw();
       }
     } catch (error) {

@@ -86,6 +86,7 @@ async function newGame(games, go) {
 async function showGames(section, first, signal) {
   const answer = await get("games", { first, count: PAGE }, signal);
   const again = (from) => showGames(section, from, signal);
+  if (first && !answer.games.length) return again(Math.max(0, first - PAGE));
   const rows = answer.games.map((game) =>
     tableRow([
       [h("a", { href: `/play/${game.id}` }, game.title || game.game), game.title ? h("div", { class: "faint" }, game.game) : null],

@@ -101,7 +101,10 @@ class GamePage {
       const [played] = game.position.actions.slice(-1);
       const isNext = game.line.at(-2) === before.current && this.hint[0] === played && !game.complete_turn;
       this.hint = isNext ? this.hint.slice(1) : [];
-      this.thinking?.abort(); // about an earlier position
+    }
+    const hasOtherPlayers = before && String(before.players) !== String(game.players);
+    if (!game.bot_to_move || hasOtherPlayers || before?.current !== game.current) {
+      this.thinking?.abort(); // about what is no longer asked
       this.thinking = null;
     }
     if (!before || before.current !== game.current) this.shownTurn = null;
@@ -112,7 +115,7 @@ class GamePage {
     this.board.element.dataset.revision = game.revision;
     this.showPlayers();
     this.rate();
-    if (before && this.seating.open && String(before.players) !== String(game.players)) this.listSeats();
+    if (hasOtherPlayers && this.seating.open) this.listSeats();
     this.showStatus(before);
     this.showButtons();
     this.showMoves();
@@ -152,7 +155,6 @@ class GamePage {
 
   async reseat() {
     if (this.seats.some((seat) => seat.isPending)) return;
-    this.thinking?.abort();
     this.paused = false;
     const players = this.seats.map((seat) => seat.value);
     await this.send("players", { players }, false);
@@ -239,7 +241,7 @@ class GamePage {
         button("Undo", () => this.undo(), { disabled: !game.turns.length, "data-name": "undo" }),
         persons.length ? button("Hint", () => this.askHint(), { disabled: !personToMove, "data-name": "hint" }) : null,
         persons.length === 1 ? button("Flip seats", () => this.flip(), { disabled: Boolean(game.result), "data-name": "flip" }) : null,
-        persons.length ? button("Resign", () => this.resign(), { disabled: Boolean(game.result), "data-name": "resign" }) : null,
+        persons.length ? button("Resign", () => this.send("resign"), { disabled: Boolean(game.result), "data-name": "resign" }) : null,
         h("a", { class: "button", href: `/analyze/${this.id}` }, "Analyze"),
         h("a", { class: "button", href: `/api/games/${this.id}/record`, download: true }, "Record"),
         game.result ? button("Play again", () => this.again(), { "data-name": "again" }) : null,
@@ -345,19 +347,12 @@ class GamePage {
   }
 
   async undo() {
-    this.thinking?.abort();
     this.paused = !this.game.players.includes(null);
     await this.send("undo");
   }
 
   async flip() {
-    this.thinking?.abort();
     await this.send("players", { players: [...this.game.players].reverse() }, false);
-  }
-
-  async resign() {
-    this.thinking?.abort();
-    await this.send("resign");
   }
 
   async again() {
@@ -428,7 +423,7 @@ class GamePage {
       try {
         const answer = await get(`games/${this.id}/wait`, { revision: this.game.revision }, this.signal);
         await this.sending; // until then, clicks on buttons have no effect
-        if (answer.changed && answer.revision > this.game.revision) this.show(answer);
+        if (answer.revision > this.game.revision) this.show(answer);
       } catch (error) {
         if (isAbort(error) || error.status === 404) return;
         await sleep(2000, this.signal).catch(() => {});

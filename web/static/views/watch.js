@@ -150,11 +150,11 @@ function showRun(part, run, go) {
     run.game,
     run.algorithm,
     run.axis ? `${short(latest(run.axis) ?? 0)} ${run.axis.replaceAll("_", " ")}` : null,
-    latest("total_positions") ? `of ${short(latest("total_positions"))}` : null,
+    latest(`total_${run.axis}`) ? `of ${short(latest(`total_${run.axis}`))}` : null,
     latest("games") === undefined ? null : `${short(latest("games"))} games`,
     latest("seconds") === undefined ? null : duration(latest("seconds")),
   ].filter(Boolean);
-  const shown = new Set([run.axis, "positions", "frames", "total_positions", "games", "iterations", "seconds"]);
+  const shown = new Set([run.axis, `total_${run.axis}`, "positions", "frames", "games", "iterations", "seconds"]);
   const charts = [];
   const chart = (names, title) => {
     const present = names.filter((name) => run.columns[name]?.some((value) => value !== null));
@@ -196,7 +196,7 @@ function scoreCharts(run) {
   return [...byPlayer].map(([player, opponents]) => {
     const lines = [...opponents].map(([opponent, rows]) => ({
       name: `against ${opponent}`,
-      xs: rows.map((row) => row.positions ?? row.frames ?? 0),
+      xs: rows.map((row) => row[run.axis] ?? 0),
       ys: rows.map((row) => row.score ?? null),
       low: rows.map((row) => row.interval?.[0]),
       high: rows.map((row) => row.interval?.[1]),
