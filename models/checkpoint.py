@@ -108,7 +108,7 @@ def save_checkpoint(
     description = CheckpointDescription(
         game=str(game),
         **_rules(game, network.architecture.config),
-        network=network.architecture.config.model_dump(),
+        network=network.architecture.config.model_dump(mode="json"),
         files={name: SavedFile(bytes=len(content), sha256=_hash(content)) for name, content in contents.items()},
         libraries=library_versions(),
         play=play or PlaySettings(),
@@ -143,25 +143,13 @@ def load_checkpoint(folder: str | os.PathLike[str], game: Game | None = None) ->
             the game or with this version of stoneworks.
     """
     path = Path(folder)
-    description = read_description(path)
-    problem = f"{path}: "
-    try:
-        trained_on = load_game(description.game)
-    except ValueError as error:
-        raise CheckpointError(f"{problem}its game is {description.game!r}: {error}") from None
-    config = _read_network_config(problem, description.network)
-    for name, here in _rules(trained_on, config).items():
-        if getattr(description, name) != here:
-            raise CheckpointError(f"{problem}{name} is {getattr(description, name)!r}; {trained_on} now has {here!r}")
-    if game is not None:
-        description.check_plays(str(path), game)
-    weights = _read_tensors(path, WEIGHTS_FILE, description)
-    network = make_network(Architecture.of_game(trained_on, config))
-    _check_weights(problem, weights, network.state_dict())
-    network.load_state_dict(weights)
-    network.eval()
-    _check_numbers(problem, network, game or trained_on)
-    return Checkpoint(path, trained_on, network, description.play, description.training, description.libraries)
+    while True:
+        description = read_description(path)
+        try:
+            return _load(path, description, game)
+        except CheckpointError:
+            if read_description(path) == description:
+                raise  # otherwise it was replaced meanwhile, by a run in progress
 
 
 def load_training_state(folder: str | os.PathLike[str]) -> dict[str, Tensor]:
@@ -245,12 +233,33 @@ def _rules(game: Game, config: NetworkConfig) -> dict[str, Any]:
     }
 
 
+def _load(path: Path, description: CheckpointDescription, game: Game | None) -> Checkpoint:
+    problem = f"{path}: "
+    try:
+        trained_on = load_game(description.game)
+    except ValueError as error:
+        raise CheckpointError(f"{problem}its game is {description.game!r}: {error}") from None
+    config = _read_network_config(problem, description.network)
+    for name, here in _rules(trained_on, config).items():
+        if getattr(description, name) != here:
+            raise CheckpointError(f"{problem}{name} is {getattr(description, name)!r}; {trained_on} now has {here!r}")
+    if game is not None:
+        description.check_plays(str(path), game)
+    weights = _read_tensors(path, WEIGHTS_FILE, description)
+    network = make_network(Architecture.of_game(trained_on, config))
+    _check_weights(problem, weights, network.state_dict())
+    network.load_state_dict(weights)
+    network.eval()
+    _check_numbers(problem, network, game or trained_on)
+    return Checkpoint(path, trained_on, network, description.play, description.training, description.libraries)
+
+
 def _read_network_config(problem: str, values: Mapping[str, Any]) -> NetworkConfig:
     try:
         config = network_config(values)
     except (ValueError, TypeError) as error:
         raise CheckpointError(f"{problem}network: {error}") from None
-    if (expected := config.model_dump()) != values:
+    if (expected := config.model_dump(mode="json")) != values:
         raise CheckpointError(f"{problem}the network must have {', '.join(expected)}; it has {', '.join(values)}")
     return config
 

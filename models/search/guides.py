@@ -21,9 +21,6 @@ from stoneworks.models.evaluations import evaluation_scale
 from stoneworks.models.search.tree import LeafArray, Trees
 from stoneworks.models.search.turn_search import evaluate, leaf_kernels
 
-#: Names of the available guides.
-GUIDES: tuple[str, ...] = get_args(GuideName)
-
 
 class Guide:
     """Evaluates the leaves of a search (see :func:`make_guide`)."""
@@ -63,7 +60,7 @@ def make_guide(name: str, game: Game, num_playouts: int = 1) -> Guide | None:
         MissingEvaluationError: the guide needs an evaluation and the game has none.
         ValueError: another argument is invalid.
     """
-    check_choice("guide", name, GUIDES)
+    check_choice("guide", name, get_args(GuideName))
     if name == "none":
         return None
     check_integer("num_playouts", num_playouts, 1)

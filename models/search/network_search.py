@@ -150,7 +150,6 @@ class NetworkSearch:
     Attributes:
         discount: see :class:`SearchSettings`.
         guide_weight: weight of the guide in leaf values, in [0, 1] (see :mod:`stoneworks.models.search.guides`).
-        num_leaves_guided: total number of leaves evaluated by the guide.
         network_seconds: total time spent in ``evaluate``, in seconds, summed over threads.
         search_seconds: total time spent in the rest of the search, in seconds.
         num_simulations_done: total number of simulations requested, over all games; a solved root or a full
@@ -185,7 +184,7 @@ class NetworkSearch:
         self.policy = policy
         self.discount = float(settings.discount)
         self.guide_weight = float(settings.guide_weight)
-        self.num_leaves_guided = self.num_simulations_done = 0
+        self.num_simulations_done = 0
         self.network_seconds = self.search_seconds = 0.0
         self._game = game
         self._guide = settings.guide
@@ -463,6 +462,5 @@ class NetworkSearch:
             )
         if self._guide is not None and self.guide_weight > 0:
             guided = self._guide.evaluate(self._trees, batch.leaves, batch.num_leaves, num_asked, batch.seeds)
-            self.num_leaves_guided += num_asked
             values = values + np.float32(self.guide_weight) * (guided - values)
         return logits, values

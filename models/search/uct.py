@@ -273,14 +273,12 @@ class RootStatistics:
     """Statistics of the root of a search, from the perspective of the player to move.
 
     Attributes:
-        player: the player to move.
         actions: ``int64[num_legal]``, the legal actions in ascending order.
         visits: ``int64[num_legal]``, visit counts, including those of a reused tree.
         values: ``float64[num_legal]``, mean results in [-1, 1]; 0 for unvisited actions.
         proven: ``float64[num_legal]``, 1, 0 or -1 for a proven win, draw or loss; NaN if not proven.
     """
 
-    player: int
     actions: npt.NDArray[np.int64]
     visits: npt.NDArray[np.int64]
     values: npt.NDArray[np.float64]
@@ -324,7 +322,7 @@ class RootStatistics:
         proven = first.proven.copy()
         for part in parts[1:]:
             proven = np.where(np.isnan(proven), part.proven, proven)
-        return cls(first.player, first.actions, visits, sums / np.maximum(visits, 1), proven)
+        return cls(first.actions, visits, sums / np.maximum(visits, 1), proven)
 
 
 class SearchTree:
@@ -395,12 +393,11 @@ class SearchTree:
             return None
         edges = self._edges_of(node)
         edges = edges[edges[:, ACTION].argsort()]
-        player = int(self._nodes[node, PLAYER])
-        sign = 1 if player == 0 else -1
+        sign = 1 if self._nodes[node, PLAYER] == 0 else -1
         visits = edges[:, VISITS].astype(np.int64)
         values = sign * edges[:, SUM_OF_RESULTS] / (UNIT * np.maximum(visits, 1))
         proven = np.where(edges[:, RESULT] == OPEN, np.nan, sign * edges[:, RESULT])
-        return RootStatistics(player, edges[:, ACTION].astype(np.int64), visits, values, proven)
+        return RootStatistics(edges[:, ACTION].astype(np.int64), visits, values, proven)
 
     def _node_after(self, actions: list[int]) -> int:
         """Return the node index of the position after ``actions``, or ``NO_NODE``."""

@@ -15,6 +15,7 @@ import torch
 
 from fresh_runs import run_python
 from game_play import random_batch
+from stoneworks.documents import Tuple
 from stoneworks.envs.rules import load_game
 from stoneworks.models import architecture
 from stoneworks.models.architecture import NetworkConfig, ResidualConfig, network_config, network_names
@@ -130,7 +131,7 @@ def test_the_value_is_the_probability_of_a_win_minus_that_of_a_loss() -> None:
 
 
 class LinearConfig(NetworkConfig):
-    scale: float = 1.0
+    scales: Tuple[float] = (1.0,)
 
 
 class LinearNetwork(BoardNetwork):
@@ -140,7 +141,7 @@ class LinearNetwork(BoardNetwork):
         self.rest = torch.nn.Linear(architecture.observation_planes, architecture.global_actions + 3)
 
     def logits_and_value(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        rest = self.rest(observations.mean((2, 3))) * self.architecture.config.scale
+        rest = self.rest(observations.mean((2, 3))) * self.architecture.config.scales[0]
         return torch.cat([self.policy(observations).flatten(1), rest[:, 3:]], 1), rest[:, :3]
 
     def forward(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -151,11 +152,11 @@ class LinearNetwork(BoardNetwork):
 def test_a_registered_network_is_saved_and_loaded_by_name(tmp_path: Path) -> None:
     architecture.register_network("linear", LinearNetwork, LinearConfig)
     game = load_game("laido(size=3)")
-    network = make_network(Architecture.of_game(game, kind="linear", scale=2.0))
+    network = make_network(Architecture.of_game(game, kind="linear", scales=(2.0,)))
     save_checkpoint(tmp_path / "agent", game=game, network=network, training={})
     loaded = load_checkpoint(tmp_path / "agent", load_game("laido(size=4)")).network
     assert isinstance(loaded, LinearNetwork)
-    assert loaded.architecture.config == LinearConfig(kind="linear", scale=2.0)
+    assert loaded.architecture.config == LinearConfig(kind="linear", scales=(2.0,))
     observations = some_observations("laido(size=4)", 2)
     assert torch.equal(loaded(observations)[0], network(observations)[0])
     with pytest.raises(RegistrationError, match="already registered"):

@@ -211,12 +211,16 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         names = [("policy", name) for name in settings.opponents]
         names += [(searcher, name) for name in settings.search_opponents]
         for number, (player, opponent) in enumerate(names):
+            seed = self.config.seed_sequence(_MATCHES, self.iterations, number)
             bot: Bot = PolicyBot(self.network, self.game, deterministic=True, name=player)
             if player == searcher:
                 evaluator = make_evaluator(self.network, self.config)
                 search = playing_settings(self.play, self.game, self.config.network.sees_features)
-                bot = SearchBot(evaluator, self.game, simulations=settings.simulations, settings=search, name=player)
-            yield Pairing(player, bot, opponent, self.config.seed_sequence(_MATCHES, self.iterations, number))
+                of_bot = int(seed.generate_state(3)[2])  # the first two are those of the opponent and of the openings
+                bot = SearchBot(
+                    evaluator, self.game, of_bot, simulations=settings.simulations, settings=search, name=player
+                )
+            yield Pairing(player, bot, opponent, seed)
 
     def lines(self, metrics: Row) -> tuple[str, Sequence[str]]:
         """See :meth:`Algorithm.lines`."""

@@ -195,7 +195,7 @@ class AlphaZeroConfig(RunConfig):
             it needs for self-play; 0 for ``threads``.
         device: device of the networks.
         precision: data type of networks: ``float32``, ``bfloat16``, or ``auto`` for bfloat16 if the device supports it
-            in hardware, but float32 for searches on CPUs. The learner's weights are always float32.
+            in hardware, but float32 for searches with networks of this package on CPUs. The learner's weights are always float32.
         search: the search of self-play.
         play: the search of the agent at play.
         self_play: self-play games.

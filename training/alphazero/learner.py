@@ -145,6 +145,8 @@ class Learner:
             state = self._optimizer.state_dict()
             parameters = (parameter for group in self._optimizer.param_groups for parameter in group["params"])
             for number, parameter in enumerate(parameters):
+                if not any(name.startswith(f"optimizer.{number}.") for name in tensors):
+                    continue  # it has no gradient
                 moments = {name: tensors[f"optimizer.{number}.{name}"] for name in ("step", "exp_avg", "exp_avg_sq")}
                 if {moments["exp_avg"].shape, moments["exp_avg_sq"].shape} != {parameter.shape}:
                     raise ValueError(f"optimizer.{number} does not have the shape of its parameter")

@@ -62,15 +62,16 @@ class ReplayBuffer:
         self._check = check
         self._has_later_files = True
         # The oldest files may have been deleted already by a session that was killed after the checkpoint.
-        kept = [(first, file) for first, file in self._files() if first < num_added]
-        self._oldest = next_number = kept[0][0] if kept else 0
+        files = self._files()
+        kept = [(first, file) for first, file in files if first < num_added]
+        self._oldest = next_number = kept[0][0] if kept else num_added
         for first, file in kept:
             if first != next_number:
                 raise CheckpointError(f"{folder} lacks the positions from {next_number} to {first - 1}")
             positions = self._read(file)
             self._put(first, positions)
             next_number += len(positions)
-        if not kept and num_added:
+        if num_added and not files:
             raise CheckpointError(f"{folder} contains no positions, but the checkpoint {num_added}")
         if next_number != num_added:
             raise CheckpointError(
@@ -107,8 +108,9 @@ class ReplayBuffer:
     def _remove_later_files(self) -> None:
         """Delete the files written after the checkpoint by a killed session; their positions are generated again."""
         if self._has_later_files:
-            for file in [*self._folder.glob(".*"), *(file for first, file in self._files() if first >= self.num_added)]:
-                file.unlink()
+            for first, file in self._files():
+                if first >= self.num_added:
+                    file.unlink()
         self._has_later_files = False
 
     def _put(self, first: int, positions: npt.NDArray[np.void]) -> None:
@@ -194,10 +196,11 @@ class ReplayBuffers:
         """
         names = list(self._buffers)
         windows = [self._window(name) for name in names]
-        name = names[0]
+        number = 0
         if len(names) > 1:
-            name = names[generator.choice(len(names), p=np.array(windows) / sum(windows))]
-        positions = self._buffers[name].sample(self._settings.batch_size, self._window(name), generator)
+            number = generator.choice(len(names), p=np.array(windows) / sum(windows))
+        name = names[number]
+        positions = self._buffers[name].sample(self._settings.batch_size, windows[number], generator)
         return self._makers[name].make(positions, generator, value_at(self._discount, progress))
 
     def _window(self, name: str) -> int:

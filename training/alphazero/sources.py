@@ -207,8 +207,12 @@ def _play_for_ever(
         waiting: list[PlayedGame] = []
         clocks = Clocks()
         while True:
+            newest = None
             with contextlib.suppress(queue.Empty):
-                worker.load(*weights.get_nowait())
+                while True:  # a step may take longer than an iteration of the learner
+                    newest = weights.get_nowait()
+            if newest is not None:
+                worker.load(*newest)
             over, of_step = worker.step()
             waiting += over
             clocks.add(of_step)

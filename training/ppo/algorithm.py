@@ -1,4 +1,4 @@
-"""PPO self-play by sb3-contrib's MaskablePPO, with opponents, and checkpoints from which results continue unchanged."""
+"""PPO self-play by sb3-contrib's MaskablePPO, with opponents, and checkpoints from which training continues unchanged."""
 
 from __future__ import annotations
 

@@ -312,13 +312,14 @@ class Run:
         if matches is not None and done > before:
             every = getattr(matches, self._unit)
             if done >= self._total or done // every > before // every:
+                self.matches_due = True
+                self._save()  # matches may take long, or fail
                 self._play_matches(stop)
 
     def _play_matches(self, stop: threading.Event) -> None:
         """Play the matches of this time that have not been played, until ``stop`` is set."""
         done = self.algorithm.done
         played = {(row[self._unit], row["player"], row["opponent"]) for row in self.match_results}
-        self.matches_due = True
         number = sum(row[self._unit] == done for row in self.match_results)
         for pairing in self.algorithm.pairings():
             if (done, pairing.player, pairing.opponent) in played:

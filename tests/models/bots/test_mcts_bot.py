@@ -49,7 +49,6 @@ def test_every_simulation_counts_once_and_every_node_has_its_player_to_move(game
             here.apply_action(action)
         found: Any = tree.statistics(actions)
         num_nodes += 1
-        assert found.player == here.current_player()
         assert found.actions.tolist() == here.legal_actions()
         for action, visits, value in zip(found.actions.tolist(), found.visits, found.values, strict=True):
             below = tree.statistics([*actions, action])
@@ -60,7 +59,9 @@ def test_every_simulation_counts_once_and_every_node_has_its_player_to_move(game
             if not np.isnan(below.proven).all():  # what is proven below counts above in place of results
                 continue
             num_compared += 1
-            sign = 1 if below.player == found.player else -1
+            after = here.clone()
+            after.apply_action(action)
+            sign = 1 if after.current_player() == here.current_player() else -1
             first_result = visits * value - sign * (below.visits * below.values).sum()
             assert min(abs(first_result - result) for result in (-1, 0, 1)) < 1e-6
     assert num_nodes == tree.num_nodes > 10
@@ -302,8 +303,8 @@ def test_trees_in_threads_share_the_simulations_and_are_added_up() -> None:
     assert found.values == pytest.approx(sums / np.maximum(found.visits, 1))
     # What one tree proves is proven in the sum.
     actions = np.array([3, 5, 8])
-    one = RootStatistics(0, actions, np.array([5, 5, 0]), np.zeros(3), np.array([np.nan, -1.0, np.nan]))
-    other = RootStatistics(0, actions, np.array([1, 9, 1]), np.array([1.0, 1.0, -1.0]), np.array([1.0, np.nan, np.nan]))
+    one = RootStatistics(actions, np.array([5, 5, 0]), np.zeros(3), np.array([np.nan, -1.0, np.nan]))
+    other = RootStatistics(actions, np.array([1, 9, 1]), np.array([1.0, 1.0, -1.0]), np.array([1.0, np.nan, np.nan]))
     total = RootStatistics.sum_of([one, other])
     assert total.visits.tolist() == [6, 14, 1]
     assert total.values.tolist() == pytest.approx([1 / 6, 9 / 14, -1])
@@ -329,7 +330,7 @@ def test_trees_in_threads_share_the_simulations_and_are_added_up() -> None:
 )
 def test_the_choice_is_what_is_proven_best_or_most_visited(visits: Any, values: Any, proven: Any, best: Any) -> None:
     """A draw is better than what looks worse."""
-    statistics = RootStatistics(0, np.arange(3), np.array(visits), np.array(values), np.array(proven, float))
+    statistics = RootStatistics(np.arange(3), np.array(visits), np.array(values), np.array(proven, float))
     assert statistics.best.tolist() == best
 
 

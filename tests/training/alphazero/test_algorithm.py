@@ -91,7 +91,7 @@ def test_two_runs_stopped_alike_continue_identically_and_other_seeds_play_other_
         before, steps = positions_of(folder), saved(folder)["gradient_steps"]
         if folder.name == "other":  # a kill leaves positions after the checkpoint, and a half of a file
             shutil.copy(folder / "positions" / max(before), folder / "positions" / f"{part.done:012d}.npy")
-            (folder / "positions" / f".{part.done + 60:012d}.npy").write_bytes(b"half a file")
+            (folder / "positions" / f".{part.done + 60:012d}.npy.x.tmp").write_bytes(b"half a file")
         last = train_run(alphazero(), folder, resume=True)
         assert last.finished
         assert before.items() < positions_of(folder).items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from stoneworks.envs.rules.games import small_games
 from stoneworks.evaluation.match import random_opening
 from stoneworks.models import load_bot
 from stoneworks.models.evaluations import has_evaluation
+from stoneworks.models.search.guides import Guide
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.mixed_self_play import MixedSelfPlay
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
@@ -117,14 +119,16 @@ def test_the_guide_counts_in_all_searches_with_a_weight_that_falls_to_0(monkeypa
     for progress, weight in ((0.0, 0.8), (0.25, 0.4), (0.5, 0.0), (1.0, 0.0)):
         self_play.set_progress(progress)
         assert self_play.search.guide_weight == pytest.approx(weight)
+    guide = Mock(side_effect=Guide.evaluate)
+    monkeypatch.setattr(Guide, "evaluate", lambda *arguments: guide(*arguments))
     for guided in (True, False):
         self_play.set_progress(0.0 if guided else 0.5)
         num_guided = set()
         for _ in range(20):
-            before = self_play.search.num_leaves_guided, self_play.search.num_simulations_done
+            before = self_play.search.num_simulations_done
+            guide.reset_mock()
             self_play.step()
-            full = self_play.search.num_simulations_done - before[1] == 6 * 8
-            num_guided.add((full, self_play.search.num_leaves_guided > before[0]))
+            num_guided.add((self_play.search.num_simulations_done - before == 6 * 8, guide.called))
         assert num_guided == {(True, guided), (False, guided)}
     monkeypatch.setattr("stoneworks.training.alphazero.config.has_evaluation", lambda game: False)
     tiny("vadus(size=2)", {"guide": "playouts"})

@@ -13,6 +13,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -136,13 +137,20 @@ def test_a_run_that_was_stopped_and_resumed_ends_as_one_that_was_not(tmp_path: P
     assert not torch.equal(*(weights(tmp_path / name)["stem.weight"] for name in ("whole", "other")))
 
 
-def test_a_stop_during_matches_leaves_the_rest_to_the_next_session(tmp_path: Path) -> None:
+def test_a_stop_during_matches_leaves_the_rest_to_the_next_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings = config(steps=2, matches=Matches(steps=1))
     for session in range(1, 5):
         assert stopped(settings, tmp_path / "parts", messages=1)[0].finished == (session == 4)
         assert len(saved(tmp_path / "parts")["match_results"]) == session
     train_run(settings, tmp_path / "whole")
     assert_equal_runs(tmp_path / "whole", tmp_path / "parts")
+    # What was trained before matches that fail is not lost.
+    with monkeypatch.context() as patch, pytest.raises(MemoryError):
+        patch.setattr("stoneworks.training.runs.run.play_match", Mock(side_effect=MemoryError))
+        train_run(settings, tmp_path / "failed")
+    assert saved(tmp_path / "failed")["matches_due"]
 
 
 KILLED = """

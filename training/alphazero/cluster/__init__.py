@@ -1,1 +1,1 @@
-"""Self-play and arenas on the machines of a Ray cluster."""
+"""Self-play on the machines of a Ray cluster."""
