@@ -147,8 +147,8 @@ def test_a_stop_during_matches_leaves_the_rest_to_the_next_session(
     train_run(settings, tmp_path / "whole")
     assert_equal_runs(tmp_path / "whole", tmp_path / "parts")
     # What was trained before matches that fail is not lost.
-    with monkeypatch.context() as patch, pytest.raises(MemoryError):
-        patch.setattr("stoneworks.training.runs.run.play_match", Mock(side_effect=MemoryError))
+    monkeypatch.setattr("stoneworks.training.runs.run.play_match", Mock(side_effect=MemoryError))
+    with pytest.raises(MemoryError):
         train_run(settings, tmp_path / "failed")
     assert saved(tmp_path / "failed")["matches_due"]
 
