@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from pettingzoo import AECEnv
+from pettingzoo.utils.env import AECIterable
 
 from stoneworks.checks import check_choice
 from stoneworks.envs.observation_format import DEFAULT_FORMAT, ILLEGAL_ACTION_CHOICES, Formatter, ObservationFormat
@@ -108,6 +109,11 @@ class BoardGameEnv(RenderedGame, AECEnv[str, dict[str, npt.NDArray[Any]], int | 
         if self.render_mode == "human":
             self.render()
 
+    def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, dict[str, npt.NDArray[Any]], int | None]:
+        """Iterate over the agents that act, in their order. Raises ``ResetNeeded`` before ``reset``."""
+        self._position("agent_iter()")
+        return super().agent_iter(max_iter)
+
     def observe(self, agent: str) -> dict[str, npt.NDArray[Any]]:
         """Return an agent's observation, as new arrays. Valid for both agents at any time after ``reset``.
 
@@ -140,6 +146,7 @@ class BoardGameEnv(RenderedGame, AECEnv[str, dict[str, npt.NDArray[Any]], int | 
         Raises:
             IllegalActionError: the action is out of range, or it is illegal and ``illegal_action`` is ``"raise"``.
             ResetNeeded: ``reset`` was never called, or no agents are left.
+            ValueError: the action of an agent that is terminated or truncated is not None.
         """
         state = self._state
         if state is None or not self.agents:

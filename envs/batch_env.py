@@ -147,10 +147,11 @@ class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]])
 
         Raises:
             IllegalActionError: an action is illegal and the environment raises for it.
-            ResetNeeded: called before ``reset``, or with a game that has ended and is not restarted.
+            ResetNeeded: called before ``reset``, or after an opponent has raised an error, or with a game that has ended and is
+                not restarted.
         """
         if not self._has_games:
-            raise ResetNeeded("step() before reset()")
+            raise ResetNeeded("step() without games; call reset() first")
         ended = np.flatnonzero(self._ended)
         if ended.size and self.autoreset_mode is AutoresetMode.DISABLED:
             raise ResetNeeded(f"game {ended[0]} has ended; call reset(options={{'reset_mask': ...}}) before step()")
@@ -188,6 +189,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]])
 
     def _checked(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
         chosen = check_integers("actions", actions, self.num_envs).astype(np.int64)
+        chosen[self._ended] = 0  # they are ignored
         outside = np.flatnonzero((chosen < 0) | (chosen >= self.game.num_actions))
         if outside.size:
             row = int(outside[0])

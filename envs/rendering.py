@@ -16,7 +16,6 @@ from stoneworks.extras import require_extra
 
 RENDER_MODES = ("ansi", "rgb_array", "svg", "human")
 FRAMES_PER_SECOND = 2
-WIDTH_PIXELS = 512
 
 
 class Renderer:
@@ -38,7 +37,7 @@ class Renderer:
             return str(state)
         if self.mode == "svg":
             return draw(state).svg
-        picture: npt.NDArray[np.uint8] = draw(state).rgb_array(WIDTH_PIXELS)
+        picture: npt.NDArray[np.uint8] = draw(state).rgb_array()
         if self.mode == "rgb_array":
             return picture
         self._show(picture)

@@ -84,6 +84,7 @@ class SingleAgentEnv(RenderedGame, gymnasium.Env[Any, Any]):
         self.action_space = spaces.Discrete(self.game.num_actions)
         self._given_opponent = opponent
         self._self_player = PolicyPlayer(self._format)
+        self._closes_opponent = False
         self._renew_opponent()
         self._opponent_is_stale = True
         self._games_since_seed = 0
@@ -114,7 +115,10 @@ class SingleAgentEnv(RenderedGame, gymnasium.Env[Any, Any]):
             self._opponent_is_stale = True
 
     def _renew_opponent(self, seed: int | None = None) -> None:
-        self._opponent = self._resolve(self._given_opponent, seed)
+        opponent = self._resolve(self._given_opponent, seed)
+        if self._closes_opponent:
+            self._opponent.close()
+        self._opponent = opponent
         self._closes_opponent = isinstance(self._given_opponent, str) and self._opponent is not self._self_player
 
     def _resolve(self, opponent: Opponent, seed: int | None = None) -> Any:

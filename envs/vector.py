@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode
 
 from stoneworks.checks import check_choice
 from stoneworks.envs.batch_env import BatchEnv, EndedGames
@@ -144,7 +146,10 @@ class VectorEnv(BatchEnv):
             options: ``{"reset_mask": bool[num_envs]}`` resets only the selected games; other keys are ignored.
 
         Raises:
-            ValueError: ``reset_mask`` does not have that dtype and shape, or selects no game.
+            IllegalActionError: an opponent has chosen an illegal action.
+            ResetNeeded: ``reset_mask`` selects some games, and there are none in progress.
+            ValueError: ``reset_mask`` does not have that dtype and shape, or selects no game; or games end again and again
+                before the learner can act.
         """
         rows = self._rows_to_reset(options)
         super().reset(seed=seed)
@@ -173,7 +178,8 @@ class VectorEnv(BatchEnv):
         Raises:
             IllegalActionError: an action is out of range, or it is illegal and ``illegal_action`` is ``"raise"`` (no
                 game is changed), or an opponent has chosen an illegal action.
-            ResetNeeded: ``reset`` was never called, or a game has ended and the autoreset mode is ``DISABLED``.
+            ResetNeeded: there are no games, since ``reset`` was never called or an opponent has raised an error; or a game
+                has ended and the autoreset mode is ``DISABLED``.
         """
         self._started[:] = False
         illegal = self._play(actions)
@@ -187,7 +193,13 @@ class VectorEnv(BatchEnv):
         return self.observations(), ended.rewards, ended.terminations, ended.truncations, info
 
     def save_games(self) -> SavedGames:
-        """Return the state of the games, for ``restore_games``."""
+        """Return the state of the games, for ``restore_games``.
+
+        Raises:
+            ResetNeeded: there are no games.
+        """
+        if not self._has_games:
+            raise ResetNeeded("save_games() without games; call reset() first")
         positions = self._batch.states.view(np.uint8).reshape(self.num_envs, -1).copy()
         ended = self._ended.copy() if self._ended.any() else None
         return SavedGames(positions, self.seats, self._num_started.copy(), self.opponent_names, ended)
@@ -196,7 +208,8 @@ class VectorEnv(BatchEnv):
         """Restore games saved by ``save_games``.
 
         Raises:
-            ValueError: the game or the number of games differs, or an opponent is not among the current opponents.
+            ValueError: the game or the number of games differs, an opponent is not among the current opponents, or a game has
+                ended and the autoreset mode is ``SAME_STEP``.
         """
         dtype, num_envs = self.game.state_dtype, self.num_envs
         ended = np.zeros(num_envs, np.bool_) if saved.ended is None else saved.ended
@@ -207,6 +220,8 @@ class VectorEnv(BatchEnv):
         for name, values, maximum in (("seats", saved.seats, 1), ("num_started", saved.num_started, 2**62)):
             if values.min() < 0 or values.max() > maximum:
                 raise ValueError(f"the saved {name} must be integers from 0 to {maximum}, got {values}")
+        if ended.any() and self.autoreset_mode is AutoresetMode.SAME_STEP:
+            raise ValueError(f"the saved ended must be False with autoreset_mode SAME_STEP, got {ended}")
         records = np.ascontiguousarray(saved.positions).view(dtype).reshape(num_envs)
         if (records["current_player"] != saved.seats)[~ended].any():
             raise ValueError("the learner must be the player to move in the saved position of each unfinished game")

@@ -80,7 +80,7 @@ class LightZeroEnv(BaseEnv):  # type: ignore[misc,valid-type]
             ValueError: an argument is invalid.
         """
         if init_state is not None:
-            raise ValueError("init_state must be None: there is no self-play mode")
+            raise ValueError(f"init_state must be None, since there is no self-play mode, got {init_state!r}")
         seat = check_choice("start_player_index", start_player_index, (None, 0, 1))
         self._env.seat = "alternate" if seat is None else seat
         planes, info = self._env.reset(seed=self._seed)

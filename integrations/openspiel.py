@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from stoneworks.envs.rules import Game, State, game_names, load_game
-from stoneworks.envs.rules.games import game_entry
+from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.envs.rules.games import GAMES, game_entry
 from stoneworks.envs.rules.openspiel_names import game_type
 from stoneworks.integrations.missing_library import require
 
@@ -33,14 +33,14 @@ def register_games(names: Iterable[str] | None = None) -> tuple[str, ...]:
     game again has no effect.
 
     Args:
-        names: names of the games; all games by default.
+        names: names of the games; by default all that can be loaded.
 
     Raises:
         UnknownGameError: a name is unknown.
     """
     registered = set(pyspiel.registered_names())
     result = []
-    for name in game_names() if names is None else names:
+    for name in [entry.name for entry in GAMES.loadable()] if names is None else names:
         game_entry(name)  # raises for unknown names and for options
         spiel_name = PREFIX + name
         result.append(spiel_name)

@@ -198,4 +198,6 @@ class SelfPlayMaskablePPO(MaskablePPO):
         if not isinstance(env, VecEnv) or not isinstance(games, SelfPlayVectorEnv):
             raise ValueError(f"env must be an SB3VecEnv over a SelfPlayVectorEnv, got {games!r}")
         if not isinstance(games.single_observation_space, gymnasium.spaces.Box):
-            raise ValueError("the observation format must have with_mask=False: the mask is passed by action_masks()")
+            raise ValueError(
+                f"the observation space must be a Box (with_mask=False), got {games.single_observation_space}"
+            )

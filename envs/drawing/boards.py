@@ -144,6 +144,14 @@ def _top_ends(grid: Grid, shown: npt.NDArray[np.bool_]) -> list[tuple[int, int]]
     return sorted({cell % grid.width: cell for cell in np.flatnonzero(shown).tolist()}.items())
 
 
+def square(extent: Extent) -> Extent:
+    """Return the smallest square with the same center, for pictures that do not change their shape as the board grows."""
+    left, top, right, bottom = extent
+    half = max(right - left, bottom - top) / 2
+    x, y = (left + right) / 2, (top + bottom) / 2
+    return x - half, y - half, x + half, y + half
+
+
 def with_labels(extent: Extent, labels: Iterable[tuple[str, Point]]) -> Extent:
     """Return ``extent``, enlarged by the labels of rows and columns."""
     half = pieces.LABEL_HEIGHT / 2

@@ -51,10 +51,9 @@ def compose(state: State, annotations: Annotations) -> Scene:
 
 def _own_cells(state: State, player: int) -> npt.NDArray[np.bool_]:
     """Return ``bool[num_cells]``: the cells with stones of ``player``."""
-    own = [index for index, name in enumerate(state.game.observation_planes) if name.startswith("own_")]
-    planes = state.observation_tensor(player)[own].reshape(len(own), -1)
+    planes = zip(state.game.observation_planes, state.observation_tensor(player), strict=True)
     # A constant plane describes the player, not cells.
-    on_cells = [plane > 0 for plane in planes if np.ptp(plane) > 0]
+    on_cells = [plane.ravel() > 0 for name, plane in planes if name.startswith("own_") and np.ptp(plane) > 0]
     return np.any([np.zeros(state.game.grid.num_cells, np.bool_), *on_cells], axis=0) & state.game.grid.on_board
 
 

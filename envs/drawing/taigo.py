@@ -85,7 +85,7 @@ def compose(state: State, annotations: Annotations) -> Scene:
     if annotations.coordinates:
         labels, extent = boards.row_and_column_labels(grid, shown, extent)
         elements.append(labels)
-    return Scene(elements, *_square(extent), description=f"{game} after {len(state.history())} actions")
+    return Scene(elements, *boards.square(extent), description=f"{game} after {len(state.history())} actions")
 
 
 def _outlines(name: str, tiles: Iterable[tuple[Point, Point]], color: str, width: float) -> str:
@@ -178,11 +178,3 @@ def _ink(code: int, ground: str) -> str:
     if not is_occupied(code):
         return theme.ink_on(ground)
     return theme.LIGHT_INK if kind_of(code) == DARK else theme.DARK_INK
-
-
-def _square(extent: boards.Extent) -> boards.Extent:
-    """Return the smallest square with the same center."""
-    left, top, right, bottom = extent
-    half = max(right - left, bottom - top) / 2
-    x, y = (left + right) / 2, (top + bottom) / 2
-    return x - half, y - half, x + half, y + half

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -80,7 +80,10 @@ def choice(game: Game, action: int) -> Choice:
 
 
 def compose(state: State, annotations: Annotations) -> Scene:
-    """Return the scene of a position: the tiles with a margin of one hex, and everything that is annotated."""
+    """Return the scene of a position: the tiles with a margin of one hex, and everything that is annotated.
+
+    It is square, as that of Taigo is.
+    """
     game = state.get_game()
     assert isinstance(game, Trugo)
     grid = game.grid
@@ -88,9 +91,9 @@ def compose(state: State, annotations: Annotations) -> Scene:
     position = game.position(state)
     laid = np.flatnonzero(position.tiles >= 0).tolist()
     last = [divmod(action, grid.num_cells) for action in annotations.last_actions]
-    filled = [cell for cell, fill in annotations.fills.items() if fill != theme.BOARD]
+    fills = {cell: fill for cell, fill in annotations.fills.items() if fill != theme.BOARD}
     acted = [action % grid.num_cells for action in (*annotations.last_actions, *annotations.numbers)]
-    shown = _shown(grid, laid, [*filled, *annotations.marks, *acted])
+    shown = _shown(grid, laid, [*fills, *annotations.marks, *acted])
 
     def corner(kind: int, cell: int) -> Point:
         return _corner(centers[cell], kind)
@@ -99,7 +102,7 @@ def compose(state: State, annotations: Annotations) -> Scene:
         x, y = corner(kind, cell)
         return (x, y - STACK_SHIFT) if position.below[kind, cell] >= 0 else (x, y)
 
-    elements = _ground(position, centers, shown, laid, annotations)
+    elements = _ground(position, centers, shown, laid, fills, annotations.marks)
     elements.append(last_tiles(centers[cell] for plane, cell in last if plane < PICK))
     empty = np.argwhere(position.junctions & (position.top < 0)).tolist()
     junctions = svg.circles((corner(kind, cell) for kind, cell in empty), JUNCTION_RADIUS)
@@ -120,16 +123,16 @@ def compose(state: State, annotations: Annotations) -> Scene:
                 dots, class_="destinations", fill=theme.ACCENT, stroke=theme.LIGHT_INK, stroke_width=0.06 * SPACING
             ),
         ]
-    elements.append(
-        boards.marks(annotations, centers, lambda cell: theme.ink_on(annotations.fills.get(cell, WHITE_REGION)))
-    )
+    elements.append(boards.marks(annotations, centers, lambda cell: theme.ink_on(fills.get(cell, WHITE_REGION))))
     extent = boards.extent_of((centers[cell] for cell in shown), PITCH / 2, EDGE)
     if annotations.coordinates:
         inside = np.isin(np.arange(grid.num_cells), shown)
         labels = boards.row_and_column_texts(grid, inside, centers, ROW_LABEL_DISTANCE, COLUMN_LABEL_DISTANCE)
         elements.append(pieces.labels(labels))
         extent = boards.with_labels(extent, labels)
-    return Scene(elements, *extent, description=f"{game} after {len(state.history())} actions", stones=PIECES)
+    return Scene(
+        elements, *boards.square(extent), description=f"{game} after {len(state.history())} actions", stones=PIECES
+    )
 
 
 def _ground(
@@ -137,14 +140,14 @@ def _ground(
     centers: Sequence[Point],
     shown: Sequence[int],
     laid: Sequence[int],
-    annotations: Annotations,
+    fills: Mapping[int, str],
+    marks: Iterable[int],
 ) -> list[str]:
     """Return the hexes and tiles with their fills."""
     whole, part = boards.hex_shape(PITCH - pieces.LINE_WIDTH), boards.hex_shape(FILL_SHARE * PITCH)
     filled = (
         svg.path(svg.polygons(part if cell in laid else whole, [centers[cell]]), fill=fill)
-        for cell, fill in annotations.fills.items()
-        if cell in shown
+        for cell, fill in fills.items()
     )
     elements = [
         boards.ground_of_cells((centers[cell] for cell in shown), spacing=PITCH),
@@ -154,8 +157,8 @@ def _ground(
     # A mark without a fill gets a ground in the tile's lighter color.
     elements.extend(
         svg.group(svg.circles([centers[cell]], MARK_GROUND_RADIUS), fill=WHITE_REGION)
-        for cell in annotations.marks
-        if cell not in annotations.fills and cell in laid
+        for cell in marks
+        if cell not in fills and cell in laid
     )
     return elements
 

@@ -563,12 +563,7 @@ class Taigo(Game):
         """Return the image of the initial position, in which the first tile is turned."""
         return self.image(self.new_initial_state(), symmetry)
 
-    # -- Text and statistics ----------------------------------------------------------------------------------------
-
-    def distance_reached(self, records: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
-        """Return the distance from the center of the farthest occupied hex, ``int64[...]``, for ``records[...]``."""
-        codes = records["cells"][..., : self.grid.num_cells]
-        return np.where(is_occupied(codes), self.grid.distance_from_center, 0).max(axis=-1).astype(np.int64)  # type: ignore[no-any-return]
+    # -- Text ---------------------------------------------------------------------------------------------------------
 
     def state_to_text(self, state: State) -> str:
         """Return a text diagram of the part of the window that tiles can reach, and the player to move.

@@ -42,7 +42,7 @@ class Environment(RuleBasedStateMachine):
     def not_yet_reset(self) -> None:
         env = self.env
         observe = partial(env.observe, AGENTS[0])
-        for call in (partial(env.step, 0), observe, env.state, env.render, lambda: env.game_state):
+        for call in (partial(env.step, 0), observe, env.state, env.render, lambda: env.game_state, env.agent_iter):
             with pytest.raises(ResetNeeded, match="reset"):
                 call()
         self.reset(None)

@@ -14,6 +14,7 @@ from gymnasium.wrappers import vector as wrappers
 
 from game_play import scattered_action
 from stoneworks.envs import SelfPlayVectorEnv, VectorEnv
+from stoneworks.envs.rules import NO_ACTION
 from stoneworks.envs.rules.games import small_games
 
 
@@ -39,7 +40,7 @@ def episodes(env: Any, num_steps: int) -> list[list[list[Any]]]:
     for _ in range(num_steps):
         masks = info["action_mask"]
         actions = np.array(
-            [0 if over else choose(*pair) for over, *pair in zip(ended, observations, masks, strict=True)]
+            [NO_ACTION if over else choose(*pair) for over, *pair in zip(ended, observations, masks, strict=True)]
         )
         before = observations
         skipped = ended

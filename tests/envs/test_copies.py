@@ -53,6 +53,8 @@ def test_saved_games_continue_like_the_originals_those_awaiting_reset_too(mode: 
         return env
 
     env, other = make(), make()
+    with pytest.raises(ResetNeeded):
+        env.save_games()
     env.reset(seed=1)
     for _ in range(7):
         env.step(first_legal(env.action_masks()))
@@ -132,6 +134,7 @@ def test_saved_games_that_were_damaged_are_refused_and_change_nothing() -> None:
         (replace(saved, num_started=saved.num_started[:2]), ValueError),
         (replace(saved, num_started=saved.num_started - 9), ValueError),
         (replace(saved, opponents=saved.opponents[:2]), ValueError),
+        (replace(saved, ended=np.ones(3, np.bool_)), ValueError),  # SAME_STEP has no such games
     ):
         before = env.save_games()
         with pytest.raises(error):

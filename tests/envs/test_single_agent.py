@@ -178,6 +178,9 @@ def test_closing_the_environment_closes_the_current_opponent_if_it_was_given_by_
             env.set_opponent(current)
             env.set_policy(lambda _, masks: masks.argmax(axis=1))
             env.reset()
+            closed.clear()
+            env.reset(seed=1)
+            assert len(closed) == (current == "random"), "it is replaced"
             env.set_opponent(following)
             closed.clear()
             env.close()

@@ -30,7 +30,7 @@ def test_every_game_can_be_drawn_at_any_time(game: str) -> None:
     assert picture.rgb_array(64).shape[1] == 64
 
 
-def test_stones_are_drawn_in_their_colors_and_the_last_turn_is_marked() -> None:
+def test_stones_are_drawn_in_their_colors_and_the_last_turn_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
     for game, texts in (("vadus(size=3)", "c3 b2 c1 d4"), ("taugo", "c3 d4 e5 b2"), ("laido(size=3)", "c3 swap")):
         state = played(game, texts)
         drawing, stones = draw(state), state.record["stones"]
@@ -39,6 +39,9 @@ def test_stones_are_drawn_in_their_colors_and_the_last_turn_is_marked() -> None:
     one, two = played("vadus(size=3)", "c3 b2 c1 d4"), played("vadus(size=3)", "c3 b2 c1")
     drawings = draw(one), draw(two), draw(two, last_actions=[]), draw(State.from_record(two.get_game(), two.record))
     assert [len(centers(drawing, "last-move")) for drawing in drawings] == [1, 2, 0, 0]
+    state = played("taugo(size=4)", "c3")
+    monkeypatch.setattr(type(state.game), "observation_planes", ("plane",) * state.game.observation_shape[0])
+    assert centers(draw(state), "stones color-0") == [], "no plane is known to be of stones"
 
 
 @pytest.mark.parametrize("game", ["laido(size=3)", "taugo(size=4)"])

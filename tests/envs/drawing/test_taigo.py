@@ -136,8 +136,9 @@ def test_fills_and_marks_are_drawn_where_they_were_asked_for() -> None:
         assert rgb(ink) in around
 
 
-def test_pictures_of_one_width_have_one_height_through_a_game() -> None:
-    batch = Batch(load_game("taigo"), 1, seed=4)
+@pytest.mark.parametrize("game", ["taigo", "trugo"])
+def test_pictures_of_one_width_have_one_height_through_a_game(game: str) -> None:
+    batch = Batch(load_game(game), 1, seed=4)
     shapes, widths = set(), set()
     for _ in range(12):
         drawing = draw(batch.state(0))

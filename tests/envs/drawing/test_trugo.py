@@ -87,3 +87,4 @@ def test_filled_hexes_have_their_color_and_a_policy_is_a_heat_map() -> None:
     drawing = draw(state, fill=policy)
     assert set(spelt(drawing, "labels")) == set(spelt(draw(state), "labels"))
     assert len(groups(drawing, "fills")) == 1
+    assert "fills" not in draw(state, fill=np.zeros_like(policy)).svg, "the pattern of all tiles is seen"

@@ -32,14 +32,6 @@ def test_the_maximum_length_counts_tiles_cones_and_room() -> None:
     assert load_game("taigo(radius=2)").max_game_length() == 5 + 6, "17 hexes are left, five of them off the border"
 
 
-def test_distance_reached_is_that_of_the_farthest_hex_in_use() -> None:
-    two_holes = "o13-p13 l14-l13 p14-o15 m15-l15 n14-n15"
-    states = [played("taigo", texts) for texts in ("", "o13-p13", "m14-l15", two_holes)]
-    records = np.array([state.record for state in states])
-    assert states[0].game.distance_reached(records).tolist() == [1, 3, 2, 4]
-    assert states[0].game.distance_reached(records[0]) == 1
-
-
 def test_five_hexes_and_no_fewer_make_five() -> None:
     """The dark hexes j10, i10, h10 and g10 are in a row."""
     three, four = (played("taigo(radius=9)", texts) for texts in ("i10-i11 h10-h9", "i10-i11 h10-h9 g10-g11"))
