@@ -178,26 +178,6 @@ def test_a_database_of_a_later_version_and_another_file_are_refused(tmp_path: Pa
     assert other.read_bytes() == b"something else" * 1000
 
 
-def test_a_game_that_lost_its_id_in_a_damaged_file_is_not_found(tmp_path: Path) -> None:
-    positions = Positions()
-    line = positions.line(positions.game("vadus(size=3)"), ())
-    store = Store(tmp_path)
-    store.create([new_game(line)])
-    store.close()
-    with sqlite3.connect(tmp_path / "games.sqlite3") as database:
-        database.execute("PRAGMA writable_schema = ON")
-        database.execute("UPDATE sqlite_schema SET sql = replace(sql, 'STRICT', '') WHERE name = 'games'")
-    database.close()
-    with sqlite3.connect(tmp_path / "games.sqlite3") as database:
-        database.execute("UPDATE games SET id = NULL")
-    database.close()
-    store = Store(tmp_path)
-    (game_id,) = store.all_ids()
-    with pytest.raises(RequestError, match="there is no game"):
-        store.load(game_id)
-    store.close()
-
-
 def test_a_game_with_a_damaged_tree_is_an_error(start: Start, shared_server: Any, client: httpx.Client) -> None:
     for parent in (7, None):
         play = start("vadus(size=3)", [None, None], actions=["c1", "d1"])
