@@ -220,12 +220,12 @@ class VectorEnv(BatchEnv):
         for name, values, maximum in (("seats", saved.seats, 1), ("num_started", saved.num_started, 2**62)):
             if values.min() < 0 or values.max() > maximum:
                 raise ValueError(f"the saved {name} must be integers from 0 to {maximum}, got {values}")
-        if ended.any() and self.autoreset_mode is AutoresetMode.SAME_STEP:
-            raise ValueError(f"the saved ended must be False with autoreset_mode SAME_STEP, got {ended}")
         records = np.ascontiguousarray(saved.positions).view(dtype).reshape(num_envs)
         if (records["current_player"] != saved.seats)[~ended].any():
             raise ValueError("the learner must be the player to move in the saved position of each unfinished game")
         opponent_of_game = self._opponents.indices(saved.opponents)
+        if ended.any() and self.autoreset_mode is AutoresetMode.SAME_STEP:
+            raise ValueError(f"the saved ended must be False with autoreset_mode SAME_STEP, got {ended}")
         self.game.check_tags(records)
         self._batch.load(self._rows, records, trusted=not self.game.can_check_records)
         self._seats[:] = saved.seats

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ from open_spiel.python.algorithms import (  # noqa: E402
 )
 from open_spiel.python.policy import UniformRandomPolicy  # noqa: E402
 
-from stoneworks.envs.rules import UnknownGameError, game_names, load_game  # noqa: E402
+from stoneworks.envs.rules import RegistrationError, UnknownGameError, game_names, load_game  # noqa: E402
 from stoneworks.envs.rules.games import GAMES  # noqa: E402
 from stoneworks.evaluation.accuracy.measure import best_response_value  # noqa: E402
 from stoneworks.integrations.openspiel import register_games  # noqa: E402
@@ -50,7 +51,8 @@ def test_every_game_is_registered_once_and_describes_itself(monkeypatch: pytest.
     names = register_games()
     assert names == tuple(f"stoneworks_{name}" for name in game_names())
     with monkeypatch.context() as patch:  # a game of a broken package is left out
-        patch.setattr(type(GAMES), "names", lambda registry: ["no_game", *game_names()])
+        patch.setattr(GAMES, "_found", lambda: {"broken": None})
+        patch.setattr(GAMES, "_load", Mock(side_effect=RegistrationError("broken")))
         assert register_games() == names
     with pytest.raises(UnknownGameError, match=r"unknown game 'vadus\(size=4\)'"):
         register_games(["vadus(size=4)"])
