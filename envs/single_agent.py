@@ -84,6 +84,7 @@ class SingleAgentEnv(RenderedGame, gymnasium.Env[Any, Any]):
         self.action_space = spaces.Discrete(self.game.num_actions)
         self._given_opponent = opponent
         self._self_player = PolicyPlayer(self._format)
+        self._opponent: Any = None
         self._closes_opponent = False
         self._renew_opponent()
         self._opponent_is_stale = True
