@@ -109,7 +109,7 @@ class BoardGameEnv(RenderedGame, AECEnv[str, dict[str, npt.NDArray[Any]], int | 
         if self.render_mode == "human":
             self.render()
 
-    def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, dict[str, npt.NDArray[Any]], int | None]:
+    def agent_iter(self, max_iter: int = 2**63) -> AECIterable[Any, Any, Any]:
         """Iterate over the agents that act, in their order. Raises ``ResetNeeded`` before ``reset``."""
         self._position("agent_iter()")
         return super().agent_iter(max_iter)
