@@ -147,7 +147,8 @@ class VectorEnv(BatchEnv):
 
         Raises:
             IllegalActionError: an opponent has chosen an illegal action.
-            ResetNeeded: ``reset_mask`` selects some games, and there are none in progress.
+            ResetNeeded: ``reset_mask`` does not select all games, and ``reset`` was never called or an opponent has raised an
+                error.
             ValueError: ``reset_mask`` does not have that dtype and shape, or selects no game; or games end again and again
                 before the learner can act.
         """

@@ -89,7 +89,12 @@ class LightZeroEnv(BaseEnv):  # type: ignore[misc,valid-type]
         return self._observation(planes, info["action_mask"])
 
     def step(self, action: int) -> Any:
-        """Apply an action and the opponent's reply. Raises ``IllegalActionError`` if the action is illegal."""
+        """Apply an action and the opponent's reply.
+
+        Raises:
+            IllegalActionError: the action is illegal.
+            ResetNeeded: there is no game in progress.
+        """
         planes, result, terminated, truncated, info = self._env.step(int(action))
         self._num_actions += 1
         done = terminated or truncated
@@ -99,7 +104,7 @@ class LightZeroEnv(BaseEnv):  # type: ignore[misc,valid-type]
 
     @property
     def legal_actions(self) -> list[int]:
-        """The legal actions of the learner."""
+        """The legal actions of the learner; none before ``reset`` and after the end of a game."""
         actions: list[int] = np.flatnonzero(self._env.action_masks()).tolist()
         return actions
 

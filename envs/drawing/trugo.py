@@ -82,7 +82,7 @@ def choice(game: Game, action: int) -> Choice:
 def compose(state: State, annotations: Annotations) -> Scene:
     """Return the scene of a position: the tiles with a margin of one hex, and everything that is annotated.
 
-    It is square, as that of Taigo is.
+    It is square, so that pictures keep their shape as the board grows.
     """
     game = state.get_game()
     assert isinstance(game, Trugo)

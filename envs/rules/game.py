@@ -311,8 +311,8 @@ class Game(OpenSpielGame, ABC):
     def check_records(self, records: npt.NDArray[np.void]) -> None:
         """Check records ``[n]``, so that every kernel is safe on them and on all positions that follow.
 
-        The values of all fields are in their ranges and have no contradiction that a kernel could not handle, and a game in
-        progress has a legal action. It is not checked whether play can reach the position, or whether the result is right.
+        All fields are in their ranges and consistent enough for every kernel, and a game in progress has a legal action.
+        Whether play can reach the position, and whether its result is right, is not checked.
 
         Raises:
             RecordError: a record is invalid (the message names the first one and its field), or the game does not declare

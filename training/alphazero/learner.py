@@ -129,7 +129,7 @@ class Learner:
         Raises:
             ValueError: a number is not finite, an estimate of the optimizer has another shape than its parameter, or the
                 auxiliary heads differ.
-            KeyError, RuntimeError: a tensor is missing, or has another shape.
+            KeyError, RuntimeError: a tensor is missing or has another shape; only a parameter without a gradient has no estimates.
         """
         for name, tensor in tensors.items():
             if not torch.isfinite(tensor).all():
@@ -146,7 +146,7 @@ class Learner:
             parameters = (parameter for group in self._optimizer.param_groups for parameter in group["params"])
             for number, parameter in enumerate(parameters):
                 if not any(name.startswith(f"optimizer.{number}.") for name in tensors):
-                    continue  # it has no gradient
+                    continue  # of a parameter that has no gradient
                 moments = {name: tensors[f"optimizer.{number}.{name}"] for name in ("step", "exp_avg", "exp_avg_sq")}
                 if {moments["exp_avg"].shape, moments["exp_avg_sq"].shape} != {parameter.shape}:
                     raise ValueError(f"optimizer.{number} does not have the shape of its parameter")

@@ -152,7 +152,7 @@ class Run:
         checkpoint: the folder of its checkpoint.
         algorithm: the algorithm.
         match_results: results of the matches so far.
-        matches_due: whether the latest matches were stopped before their end; a resumed session plays the rest first.
+        matches_due: whether matches at this point of the run are still to be played; a resumed session plays them first.
     """
 
     def __init__(
@@ -313,7 +313,8 @@ class Run:
             every = getattr(matches, self._unit)
             if done >= self._total or done // every > before // every:
                 self.matches_due = True
-                self._save()  # matches may take long, or fail
+                if any(self.config.bot_names()):
+                    self._save()  # matches may take long, or fail
                 self._play_matches(stop)
 
     def _play_matches(self, stop: threading.Event) -> None:

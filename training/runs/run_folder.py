@@ -88,7 +88,7 @@ class TrainingInformation(EarlierRuns):
         seconds: elapsed time, over all sessions.
         hardware: the hardware.
         match_results: the results of the matches.
-        matches_due: whether the latest matches were stopped before their end.
+        matches_due: whether matches at this point of the run are still to be played.
     """
 
     config: dict[str, Any]

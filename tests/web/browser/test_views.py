@@ -176,6 +176,8 @@ def test_variations_comments_and_links(visit: OpenPage) -> None:
     record = GameRecord.from_json(Path(download.value.path()).read_text(encoding="utf-8"))
     assert record.actions == ("e5", "f2", "g1")
     assert [node["action"] for node in record.metadata["tree"]] == ["", "e5", "f2", "g1", "a5", "a6"]
+    hit(page, "b5").click()
+    expect(page.locator(".move[aria-current]")).to_have_text("b5")
     page.get_by_role("button", name="Delete variation").click()
     expect(page.locator(".move")).to_have_count(4)
     refused = visit("/analyze?game=vadus(size=5)&moves=e5,a1x", expects_errors=True)

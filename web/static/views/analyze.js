@@ -419,7 +419,7 @@ class AnalysisPage {
     let node;
     if (tree.id !== null) {
       const answer = await post(`games/${tree.id}/variation`, { node: tree.cursor, actions }, this.signal);
-      tree.take(answer.nodes);
+      tree.take(answer);
       node = answer.node;
     } else {
       const { player, colors } = this.position;

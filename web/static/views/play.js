@@ -104,7 +104,7 @@ class GamePage {
     }
     const hasOtherPlayers = before && String(before.players) !== String(game.players);
     if (!game.bot_to_move || hasOtherPlayers || before?.current !== game.current) {
-      this.thinking?.abort(); // about what is no longer asked
+      this.thinking?.abort(); // its answer is no longer needed
       this.thinking = null;
     }
     if (!before || before.current !== game.current) this.shownTurn = null;
