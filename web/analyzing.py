@@ -240,7 +240,7 @@ class AnalysisRoutes:
         if left < 1:
             raise RequestError(f"first must be <= {len(line.actions)}, the number of actions, got {asked.first}")
         count = min(asked.count or _MAX_CURVE_POSITIONS, left)
-        seconds = self._agents.thinking_seconds / 4  # the last position may take another half
+        seconds = self._agents.thinking_seconds / 4  # one step may take half of thinking_seconds
         job = await run_in_threadpool(self._job, asked, line)
         return await self._remembered(
             request, job | {"kind": "values", "first": asked.first, "count": count, "seconds": seconds}

@@ -235,7 +235,7 @@ def without_turn_in_progress(stored: StoredGame) -> StoredGame:
 
 
 def play_turn(stored: StoredGame, positions: Positions, node: int, bot: str, actions: Sequence[str]) -> StoredGame:
-    """Return the game after the actions of a bot. Raises :class:`RequestError` if it is not to move at ``node`` any more."""
+    """Return the game after the actions of a bot. Raises :class:`RequestError` if ``bot`` is no longer to move."""
     check_current(stored, node)
     line = line_of(stored, positions)
     if bot_to_move(stored, line) != bot:

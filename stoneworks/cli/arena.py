@@ -22,7 +22,7 @@ ladder_app = typer.Typer(no_args_is_help=True, help="Show or make ladders of fix
 
 @dataclass(frozen=True)
 class _PlayOptions:
-    """Where games are played and stored, and their seed."""
+    """Workers, folder and seed of the games."""
 
     workers: Annotated[int | None, typer.Option(min=1, help="Number of worker processes (default: one per core).")] = (
         None
@@ -52,7 +52,7 @@ class _PlayOptions:
 
 @dataclass(frozen=True)
 class _ArenaOptions(_PlayOptions):
-    """How an arena is played."""
+    """Settings of an arena besides its players."""
 
     opening_actions: OpeningActions = 3
     chunk_pairs: Annotated[

@@ -73,7 +73,7 @@ def solve(
 
 @dataclass(frozen=True)
 class _SampleOptions:
-    """Where the solved positions are, and how they are made."""
+    """File of the solved positions, and settings to make it."""
 
     sample: Annotated[Path | None, typer.Option(help="File with the solved positions (default: the stored ones).")] = (
         None
@@ -94,7 +94,7 @@ class _SampleOptions:
     seed: Annotated[int, typer.Option(min=0, help="Seed of the players and of the sample.")] = 0
 
     def make_file(self, game: Game) -> None:
-        """Make the sample and write it, if it is to be made."""
+        """Make the sample and write it to the file, if ``make`` is given."""
         from stoneworks.evaluation.accuracy.sample import make_sample
 
         if self.make is None:

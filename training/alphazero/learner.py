@@ -146,7 +146,7 @@ class Learner:
             parameters = (parameter for group in self._optimizer.param_groups for parameter in group["params"])
             for number, parameter in enumerate(parameters):
                 if not any(name.startswith(f"optimizer.{number}.") for name in tensors):
-                    continue  # of a parameter that has no gradient
+                    continue  # AdamW has no state for a parameter without a gradient
                 moments = {name: tensors[f"optimizer.{number}.{name}"] for name in ("step", "exp_avg", "exp_avg_sq")}
                 if {moments["exp_avg"].shape, moments["exp_avg_sq"].shape} != {parameter.shape}:
                     raise ValueError(f"optimizer.{number} does not have the shape of its parameter")

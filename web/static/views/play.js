@@ -96,18 +96,19 @@ class GamePage {
     if (this.game && game.revision < this.game.revision) return;
     const before = this.game;
     this.game = game;
-    if (before && before.current !== game.current) {
+    const isOtherPosition = before?.current !== game.current;
+    if (before && isOtherPosition) {
       // The rest of a hint stays while it is followed.
       const [played] = game.position.actions.slice(-1);
       const isNext = game.line.at(-2) === before.current && this.hint[0] === played && !game.complete_turn;
       this.hint = isNext ? this.hint.slice(1) : [];
     }
     const hasOtherPlayers = before && String(before.players) !== String(game.players);
-    if (!game.bot_to_move || hasOtherPlayers || before?.current !== game.current) {
+    if (!game.bot_to_move || hasOtherPlayers || isOtherPosition) {
       this.thinking?.abort(); // its answer is no longer needed
       this.thinking = null;
     }
-    if (!before || before.current !== game.current) this.shownTurn = null;
+    if (isOtherPosition) this.shownTurn = null;
     document.title = `${game.game} – Stoneworks`;
     this.title.textContent = game.title || game.game;
     if (this.shownTurn === null) this.showBoard();
