@@ -153,6 +153,9 @@ class PPO(Algorithm[PPOConfig]):
             "games/lengths": torch.from_numpy(self.env.lengths),
         }
         tensors |= {f"opponents/{name}": tensor for name, tensor in self.pool.state().items()}
+        tensors |= {f"results/{kind}": torch.tensor(results) for kind, results in self._results.items()}
+        episodes = [(episode["r"], episode["l"]) for episode in self.model.ep_info_buffer or ()]
+        tensors["games/latest_episodes"] = torch.tensor(episodes).reshape(-1, 2)
         moments = self.model.policy.optimizer.state_dict()["state"]
         for index, (name, _) in enumerate(self.network.named_parameters()):
             tensors |= {f"optimizer/{name}/{key}": tensor for key, tensor in moments.get(index, {}).items()}
@@ -161,7 +164,7 @@ class PPO(Algorithm[PPOConfig]):
     def load(self, checkpoint: Checkpoint, tensors: Mapping[str, Tensor]) -> None:
         """See :meth:`Algorithm.load`."""
         self.updates = check_integer("training.updates", checkpoint.training["updates"], 0)
-        self.model.num_timesteps = self.done
+        self.model.num_timesteps, self.model._n_updates = self.done, self.updates * self.config.epochs
         self.network.load_state_dict(checkpoint.network.state_dict())
         self.pool.load_state(_part(tensors, "opponents"), self.games)
         games = _part(tensors, "games")
@@ -170,6 +173,11 @@ class PPO(Algorithm[PPOConfig]):
             SavedGames(games["positions"].numpy(), games["seats"].numpy(), games["num_started"].numpy(), opponents)
         )
         self.env.keep_games(games["lengths"].numpy())
+        window = self.model._stats_window_size
+        episodes = ({"r": total, "l": length} for total, length in games["latest_episodes"].tolist())
+        self.model.ep_info_buffer, self.model.ep_success_buffer = deque(episodes, maxlen=window), deque(maxlen=window)
+        results = _part(tensors, "results").items()
+        self._results = {kind: deque(values.tolist(), maxlen=SCORE_WINDOW) for kind, values in results}
         optimizer = self.model.policy.optimizer
         description = optimizer.state_dict()
         for index, (name, parameter) in enumerate(self.network.named_parameters()):

@@ -73,7 +73,14 @@ def test_a_run_that_was_stopped_and_resumed_ends_as_one_that_was_not(tmp_path: P
     assert {name.removeprefix("score/") for name in seen[-1].metrics if name.startswith("score/")} <= kinds
     assert {"train/loss", "train/value_loss", "rollout/ep_len_mean"} <= set(seen[0].metrics)
     assert "random" in seen[-1].beside
-    rows = read_metrics(tmp_path / "whole" / "metrics.jsonl", "frames")
+    rows, rows_of_parts = (
+        [
+            {name: value for name, value in row.items() if "second" not in name}
+            for row in read_metrics(tmp_path / folder / "metrics.jsonl", "frames")
+        ]
+        for folder in ("whole", "parts")
+    )
+    assert rows == rows_of_parts
     assert [row["frames"] for row in rows] == [64, 128, 192, 256, 320, 384]
     panels = TEXTS.sections[0].plots[0].panels
     without_bot = [{name: value for name, value in row.items() if name != "score/mcts:2"} for row in rows]
