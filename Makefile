@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip --quiet --disable-pip-version-check
 PACKAGES := envs models evaluation training configs integrations web
 
-.PHONY: help setup demo test lint links types pytest pytest-slow coverage test-all test-integrations test-cluster test-browser test-lowest test-newest test-prereleases test-wheel docs ci after-tests results test-hostile test-bounds test-mutants bench benchmark benchmark-page images checkpoint-tables clean
+.PHONY: help setup demo test lint links types pytest pytest-slow coverage test-all test-integrations test-cluster test-browser test-lowest test-newest test-prereleases test-wheel docs ci after-tests results test-hostile test-bounds test-mutants bench benchmark benchmark-page images tables clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/'
@@ -164,10 +164,10 @@ images: setup  ## the pictures of the docs
 	$(PYTHON) docs/make_images.py
 	$(PYTHON) docs/ruling_pictures.py
 
-checkpoint-tables: setup  ## the table of the shipped checkpoints in the README
-	$(PYTHON) -m tools.checkpoint_tables README.md
+tables: setup  ## the tables of the README and the docs that are made from files
+	$(PYTHON) -m tools.page_tables
 
-results: setup images checkpoint-tables  ## pictures and tables that are made from files in the repository
+results: setup images tables  ## pictures and tables that are made from files in the repository
 	$(PYTHON) -m pytest --quiet tests/test_docs.py
 
 clean:  ## remove the virtual environment and the caches in this folder

@@ -1,8 +1,7 @@
-"""Hooks of the site's generator: copies of the repository's files that pages link to, tables from files, and notebooks as pages.
+"""Hooks of the site's generator: copies of the repository's files that pages link to, and notebooks as pages.
 
-Pages link to files as the repository has them, such as ``../examples/hex.py``. A line ``<!-- table: NAME -->`` becomes the table of
-that name, and pictures of rulings get their captions. Notebooks are executed if the environment variable ``EXECUTE_NOTEBOOKS`` is
-1; without it, their pages have no outputs.
+Pages link to files as the repository has them, such as ``../examples/hex.py``. Pictures of rulings get their captions.
+Notebooks are executed if the environment variable ``EXECUTE_NOTEBOOKS`` is 1; without it, their pages have no outputs.
 """
 
 from __future__ import annotations
@@ -22,22 +21,10 @@ from nbconvert.preprocessors import CoalesceStreamsPreprocessor, ExecutePreproce
 from traitlets.config import Config
 
 from docs.ruling_pictures import RULING_PICTURES
-from stoneworks.evaluation.ladder import shipped_ladders
-from tools.checkpoint_tables import shipped_tables
-from tools.game_tables import facts_table, seats_table
-from tools.ladder_tables import tables_of
-from tools.solved_tables import solved_table
 
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"\]\((\.\./[\w./-]+(?:\.(?:py|yaml|toml|md|sh)|/Containerfile))\)")
 NOTEBOOK_LINK = re.compile(r"\]\(\.\./examples/(\w+)\.ipynb\)")
-TABLES: dict[str, Any] = {
-    "agents": shipped_tables,
-    "ladders": lambda: tables_of(tuple(shipped_ladders().values())),
-    "facts": facts_table,
-    "seats": seats_table,
-    "solved": solved_table,
-}
 CELL = re.compile(r"<td[^>]*>.*?</td>", re.DOTALL)
 #: Where names in cells may break.
 BREAKS = re.compile(r"(?<=[a-z0-9_])([,.])(?=[a-z_]{2})")
@@ -87,7 +74,7 @@ def _outside(page: str, link: str) -> str:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Point the links to the copies and to the pages of the notebooks, and insert the tables."""
+    """Point the links to the copies and to the pages of the notebooks."""
     uri = page.file.src_uri
     page.meta["search"] = {"boost": next((BOOSTS[start] for start in BOOSTS if uri.startswith(start)), 1.0)}
     if uri.startswith(("api/", "notebooks/")):
@@ -97,7 +84,6 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         path = _outside(uri, match[1])
         return f"]({posixpath.relpath(f'source/{path}.txt', posixpath.dirname(uri) or '.')})" if path else match[0]
 
-    markdown = re.sub(r"^<!-- table: (.+) -->$", lambda match: _table(*match[1].split()), markdown, flags=re.MULTILINE)
     for picture in RULING_PICTURES:
         markdown = markdown.replace(picture.link, picture.markup)
     return NOTEBOOK_LINK.sub(r"](notebooks/\1.md)", LINK.sub(copied, markdown))
@@ -112,10 +98,6 @@ def on_page_content(html: str, page: Any, **_: Any) -> str:
         return re.sub(r"<code>[^<]*</code>", lambda code: BREAKS.sub(r"\1<wbr>", code[0]), cell[0])
 
     return CELL.sub(breakable, html)
-
-
-def _table(name: str, *arguments: str) -> str:
-    return TABLES[name](*arguments)
 
 
 def _is_progress(output: Any) -> bool:

@@ -21,7 +21,7 @@ import pytest
 
 from game_play import after, legal_texts, read_test_data
 from stoneworks.envs.rules import game_names, load_game
-from tools.game_tables import facts_table
+from tools.page_tables import TABLES, with_tables
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "api")]
@@ -47,6 +47,20 @@ class GamePage:
         return rows
 
 
+def test_the_tables_of_the_pages_are_those_of_today() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in PAGES]
+    for path, text in zip(PAGES, texts, strict=True):
+        assert with_tables(text) == text, f"make tables: {path.name} is outdated"
+    for name in TABLES:
+        assert any(f"<!-- table: {name}" in text for text in texts)
+    for text, message in (
+        ("<!-- table: facts vadus -->\n", "must have a line '<!-- end of the table -->' after it"),
+        ("<!-- table: of what -->\n<!-- end of the table -->", "must be one of agents, .*; got 'of'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            with_tables(text)
+
+
 @pytest.fixture(params=game_names())
 def page(request: pytest.FixtureRequest) -> GamePage:
     return GamePage(request.param)
@@ -54,11 +68,8 @@ def page(request: pytest.FixtureRequest) -> GamePage:
 
 def test_a_page_shows_the_facts_of_its_game(page: GamePage) -> None:
     game = page.game
-    assert page.text.count(f"<!-- table: facts {game.name} -->\n") == 1
     assert f"- v{game.version}: " in page.text.split("## Version history")[1]
-    facts = facts_table(game.name)
-    assert str(game) in facts
-    assert str(game.max_game_length()) in facts
+    assert page.table("fact", "value")["Game string"] == [str(game)]
     options = page.table("option", "default", "allowed")
     assert {name: row[0] for name, row in options.items()} == {name: repr(game.options[name]) for name in game.options}
     assert all(options[name][1].startswith(option.allowed) for name, option in game.option_types.items())

@@ -1,27 +1,17 @@
-"""Tables of the shipped checkpoints for the documentation, as Markdown generated from their files.
-
-The site shows all scores. ``python -m tools.checkpoint_tables README.md`` updates the table of the official boards in the README.
-"""
+"""Tables of the shipped checkpoints for the documentation, as Markdown generated from their files."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from stoneworks.envs.rules import load_game
-from stoneworks.files import write_whole
 from stoneworks.models import shipped
 from stoneworks.models.checkpoint import METADATA_FILE, WEIGHTS_FILE, CheckpointError
 from stoneworks.reading import read_json
 from stoneworks.training.runs.run_folder import runs_before
 from tools.model_card import extent_in_words, pairings_of, score_table
-from tools.pages import replace_block
-
-_BEGIN = "<!-- the shipped checkpoints, by `make checkpoint-tables` -->"
-_END = "<!-- end of the shipped checkpoints -->"
-
 
 #: The matches in the table of the README.
 _SUMMARY = (("policy", "greedy"), ("policy@64", "greedy"), ("policy@64", "alphabeta:3"), ("policy@64", "mcts:1000"))
@@ -66,17 +56,3 @@ def _training_row(name: str, folder: Path, description: Mapping[str, Any]) -> st
     games = "<br>".join(f"`{load_game(game)}`" for game in training["config"].get("games") or (description["game"],))
     kib = description["files"][WEIGHTS_FILE]["bytes"] / 1024
     return f"| `{name}` | {games} | {trained} | {kib:,.0f} KiB |"
-
-
-def page_with_tables(text: str) -> str:
-    """Return the text of a page with the :func:`summary_table` between its two marker lines.
-
-    Raises:
-        ValueError: the markers do not both occur exactly once, in order.
-    """
-    return replace_block(text, _BEGIN, _END, summary_table())
-
-
-if __name__ == "__main__":
-    for page in map(Path, sys.argv[1:]):
-        write_whole(page, page_with_tables(page.read_text(encoding="utf-8")))

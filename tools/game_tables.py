@@ -1,4 +1,4 @@
-"""Tables of the games' facts for the documentation site, as Markdown computed from the games."""
+"""Tables of the games' facts for the documentation, as Markdown computed from the games."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ def seats_table(name: str) -> str:
     lines = ["| board | games of the ladder | worth of player 0's seat, Elo |", "|---|---|---|"]
     for game, ladder in shipped_ladders().items():
         if load_game(game).name == name:
-            lines.append(f"| `{game}` | {ladder.games} | {ladder.seat.elo:+.0f} ± {ladder.seat.standard_error:.0f} |")
+            lines.append(f"| `{game}` | {ladder.games:,} | {ladder.seat.elo:+.0f} ± {ladder.seat.standard_error:.0f} |")
     return "\n".join(lines) + "\n"

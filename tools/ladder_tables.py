@@ -1,4 +1,4 @@
-"""Tables of the shipped ladders for the documentation site, as Markdown generated from their files."""
+"""Tables of the shipped ladders for the documentation, as Markdown generated from their files."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def tables_of(ladders: Sequence[Ladder]) -> str:
             over = player.over_next
             cells = [
                 f"`{player.name}`",
-                f"{player.elo:.0f}",
+                f"{player.elo:,.0f}",
                 f"{player.standard_error:.0f}" if player.name != ladder.anchor else "",
                 "" if over is None else f"{over.elo:.0f}",
                 "" if over is None else f"{over.standard_error:.0f}",
                 "" if over is None else percent(over.likelihood_of_superiority),
-                str(player.games),
+                f"{player.games:,}",
             ]
             lines.append("| " + " | ".join(cells) + " |")
         lines += [
             "",
-            f"{ladder.games} games, {ladder.distinct_games} distinct; player 0's seat is worth {ladder.seat.elo:+.0f} ± "
+            f"{ladder.games:,} games, {ladder.distinct_games:,} distinct; player 0's seat is worth {ladder.seat.elo:+.0f} ± "
             f"{ladder.seat.standard_error:.0f}. Made on {ladder.made.date} by `{ladder.made.command}`.",
         ]
         parts.append("\n".join(lines))

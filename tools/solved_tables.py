@@ -1,4 +1,4 @@
-"""Tables of solved games for the documentation site, as Markdown generated from their files."""
+"""Tables of solved games for the documentation, as Markdown generated from their files."""
 
 from __future__ import annotations
 
