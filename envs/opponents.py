@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.checks import check_choice, check_integers
+from stoneworks.checks import check_choice, check_integers, check_number
 from stoneworks.envs.players import Opponent, PolicyPlayer, resolve_opponent
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError
 
@@ -32,14 +32,13 @@ class Opponents:
         Raises:
             ValueError: a share or name is invalid; nothing has changed.
         """
-        given = list(shares.values())
-        numbers = all(isinstance(share, (int, float, np.integer, np.floating)) for share in given)
-        values = np.array(given if numbers else [], np.float64)
-        if not (np.isfinite(values).all() and (values >= 0).all() and values.sum() > 0):
-            raise ValueError(f"the opponents' shares must be numbers >= 0, not all of them 0; got {dict(shares)!r}")
+        values = np.array([check_number(f"the share of opponent {name!r}", share, 0) for name, share in shares.items()])
+        if not values.any():
+            raise ValueError(f"the shares of the opponents must not all be 0, got {dict(shares)!r}")
         opponents = {name: players.get(name, name) for name in shares}
         self._install({name: self._resolve(opponent) for name, opponent in opponents.items()})
         self._given = opponents
+        values /= values.max()  # whose sum is finite
         self._cumulative_shares = np.cumsum(values / values.sum())
 
     def reseed(self, random: np.random.Generator) -> None:

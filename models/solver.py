@@ -89,18 +89,22 @@ class Solver:
 
         Raises:
             SolverMemoryError: there is not enough memory.
-            TableError: the file is not a table of this game and size.
+            TableError: the file is not a table of this game and size, or its folder does not exist.
         """
-        check_integer("memory_mib", memory_mib, 1)
         self.game = game
-        self._memory = (1 << memory_mib.bit_length() - 1) * _BYTES_PER_MIB
+        self._memory = (1 << check_integer("memory_mib", memory_mib, 1).bit_length() - 1) * _BYTES_PER_MIB
         self._file = None if table is None else Path(table)
+        if self._file is not None and not self._file.parent.is_dir():
+            raise TableError(f"the table must be in a folder that exists, got {str(self._file)!r}")
         self._saved_at = time.monotonic()
         self._table = self._new_table()
         depth = game.max_game_length() + 2
-        self._path: npt.NDArray[Any] = np.empty(depth, game.state_dtype)
-        self._frames = np.zeros(depth, proof_search.FRAME)
-        self._candidates = np.empty((depth, game.num_actions), np.int32)
+        try:
+            self._path: npt.NDArray[Any] = np.empty(depth, game.state_dtype)
+            self._frames = np.zeros(depth, proof_search.FRAME)
+            self._candidates = np.empty((depth, game.num_actions), np.int32)
+        except MemoryError:
+            raise SolverMemoryError(f"there is not enough memory for games of up to {depth - 2} actions") from None
         self._hashing = proof_search.hash_keys(game)
         self._history = np.full((2, game.num_actions), 0.5, np.float32)
         self._progress = np.zeros(NUM_PROGRESS, np.int64)

@@ -65,9 +65,17 @@ def check_positive(name: str, value: Any) -> float:
     return check_number(name, value, 0, above_minimum=True)
 
 
+def as_array(values: Any) -> npt.NDArray[Any]:
+    """Return ``values`` as an array, of the dtype ``object`` if they are nested unevenly."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        return np.asarray(values, object)
+
+
 def check_integers(name: str, values: Any, number: int, error: type[ValueError] = ValueError) -> npt.NDArray[Any]:
     """Return ``values`` as an array of ``number`` integers, of any dtype. Raises ``error`` for anything else."""
-    array = np.asarray(values)
+    array = as_array(values)
     if array.dtype.kind not in "iu" or array.shape != (number,):
         raise error(f"{name} must be {number} integers, got {array.dtype} of shape {array.shape}")
     return array

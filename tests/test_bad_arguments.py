@@ -28,6 +28,7 @@ from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch, SearchSettings
 from stoneworks.models.search.puct import PUCT
+from stoneworks.models.solver import Solver
 from stoneworks.web import Replay
 
 NAN = float("nan")
@@ -43,8 +44,8 @@ ADVANTAGES = partial(self_play_advantages, **STEP, next_players=[0])
 @pytest.mark.parametrize(
     ("call", "argument", "values", "allowed"),
     [
-        (STATE.observation_and_mask, "player", [5], "0 1"),
-        (STATE.observation_tensor, "player", [-1, 2, "0", -4, 0.5], "0 1"),
+        (STATE.observation_and_mask, "player", [5, 1.0], "0 1"),
+        (STATE.observation_tensor, "player", [-1, 2, "0", -4, 0.5, True], "0 1"),
         (STATE.player_return, "player", [-1], "0 1"),
         (STATE.color_of, "player", [3], "0 1"),
         (STATE.perft, "depth", [1.5, -1], "integer 0"),
@@ -61,8 +62,8 @@ ADVANTAGES = partial(self_play_advantages, **STEP, next_players=[0])
         (partial(AlphaBetaBot, GAME), "seconds", [NAN, -1.0], "0"),
         (partial(AlphaBetaBot, GAME), "turns", [0, 2**40], "1"),
         (partial(AlphaBetaBot, GAME, turns=1), "num_candidates", [0, 2**40], "1"),
-        (partial(GreedyBot, GAME), "num_candidates", [0], "1"),
-        (partial(GreedyBot, GAME), "beam_width", [0], "1"),
+        (partial(GreedyBot, GAME), "num_candidates", [0, 2**40], "1"),
+        (partial(GreedyBot, GAME), "beam_width", [0, 2**40], "1 1000"),
         (partial(ExternalBot, sys.executable, GAME), "seconds", [0.0], "0"),
         (partial(ExternalBot, sys.executable, GAME), "start_seconds", ["1"], "0"),
         (partial(load_bot, "random", GAME), "seed", [-1, 1.5, True, "1"], "0"),
@@ -72,6 +73,8 @@ ADVANTAGES = partial(self_play_advantages, **STEP, next_players=[0])
         (SETTINGS, "threads", [0], "1 256"),
         (SEARCH, "max_games", [0], "1"),
         (SEARCH, "max_simulations", [0], "1"),
+        (SEARCH, "max_edges", [0, 2 * GAME.num_actions - 1], f"{2 * GAME.num_actions}"),
+        (partial(ExternalBot, sys.executable, GAME), "seed", [-1, "x"], "0"),
         (partial(make_guide, "playouts", GAME), "num_playouts", [0], "1"),
         (Gumbel, "max_considered", [0], "1"),
         (Gumbel, "value_scale", [NAN], "0"),
@@ -101,7 +104,14 @@ def test_a_wrong_argument_is_named(call: Callable[..., object], argument: str, v
     [
         (lambda: AlphaBetaBot(GAME, seconds=10**400), "seconds must be .* 0"),
         (lambda: make_guide("greedy", GAME), "guide must be one of evaluation, playouts, none, got 'greedy'"),
-        (lambda: VectorEnv(2, GAME, opponent={"random": "x"}), "shares must be .* >= 0"),  # type: ignore[dict-item]
+        (
+            lambda: VectorEnv(2, GAME, opponent={"random": "x"}),
+            "share of opponent 'random' must be a number >= 0, got 'x'",
+        ),  # type: ignore[dict-item]
+        (lambda: VectorEnv(2, GAME, opponent={"random": 10**400}), "share of opponent 'random' must be a number >= 0"),
+        (lambda: VectorEnv(2, GAME, opponent={"random": 0}), "shares of the opponents must not all be 0"),
+        (lambda: Batch(GAME, 2).step([1, [2]]), "actions must be 2 integers, got object"),  # type: ignore[list-item]
+        (lambda: Solver(GAME, memory_mib=1, table="x/table.npz"), "in a folder that exists, got 'x/table.npz'"),
         (lambda: Replay(1.5), "must be .*1.5"),  # type: ignore[arg-type]
         (lambda: ARENA(pairings=[1]), "pairings.0 must be .*tuple"),
         (lambda: ARENA(pairings=(("greedy", 1),)), "pairings.0.1 must be .*string, got 1"),

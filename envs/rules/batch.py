@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.checks import check_integer, check_integers, check_seed
+from stoneworks.checks import as_array, check_integer, check_integers, check_seed
 from stoneworks.envs.rules import templates
 from stoneworks.envs.rules.game import Game, IllegalActionError, RecordError, load_game
 from stoneworks.envs.rules.kernels.random_numbers import independent_seeds
@@ -129,7 +129,7 @@ class Batch:
         self._fill(self.game.board, self._states, chosen, self._current_players, self._planes, self._masks)
 
     def load(self, rows: npt.ArrayLike, records: npt.NDArray[np.void], *, trusted: bool = False) -> None:
-        """Set the games ``rows`` to the positions ``records``. Their rewards become 0.
+        """Set the games ``rows`` to the positions ``records``. Their rewards become 0; games that are over are not restarted.
 
         Args:
             rows: indices ``int64[rows]``, or ``bool[num_games]``.
@@ -229,7 +229,7 @@ class Batch:
     def _rows(self, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
         if rows is None:
             return np.arange(self.num_games)
-        chosen = np.asarray(rows)
+        chosen = as_array(rows)
         if chosen.dtype == np.bool_ and chosen.shape == (self.num_games,):
             return np.flatnonzero(chosen)
         if chosen.size == 0:

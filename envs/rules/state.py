@@ -245,8 +245,8 @@ class State(OpenSpielState):
         """
         if player is None:
             player = max(self._current_player, 0)
-        elif player not in (0, 1):
-            raise ValueError(f"player must be 0 or 1, got {player!r}")
+        elif type(player) is not int or not 0 <= player <= 1:
+            player = check_player(player)
         planes = np.empty(self._game.flat_observation_shape, np.float32)
         self._game._fill_observation(self._game.board, self._records, player, planes)
         return planes.reshape(self._game.observation_shape)
@@ -259,8 +259,8 @@ class State(OpenSpielState):
         Raises:
             ValueError: ``player`` is neither 0 nor 1.
         """
-        if player not in (0, 1):
-            raise ValueError(f"player must be 0 or 1, got {player!r}")
+        if type(player) is not int or not 0 <= player <= 1:
+            player = check_player(player)
         game = self._game
         planes = np.empty(game.observation_shape, _FLOAT32)
         mask = np.empty(game.num_actions, _INT8)

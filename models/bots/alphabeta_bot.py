@@ -12,13 +12,12 @@ from stoneworks.checks import check_integer, check_seed
 from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models.bots.bot import check_budget
-from stoneworks.models.bots.greedy_bot import ActionValueBot
+from stoneworks.models.bots.greedy_bot import MAX_CANDIDATES, ActionValueBot
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN, Limits, WorkBuffers, search_depths, work_buffers
 
 DEFAULT_CANDIDATES = 12
-#: More than the number of actions of any game.
-MAX_CANDIDATES = 10**9
+
 _NO_LIMIT = 2**62
 
 #: Values of the actions, actions to play, and numbers of visited positions.
@@ -90,7 +89,7 @@ class AlphaBetaBot(ActionValueBot):
             values, _, num_positions = found
             if left <= 0 or abs(float(values.max())) >= PROVEN or np.isfinite(values).sum() == 1:
                 break
-            limit = int(left / (now - before) * num_positions[0])
+            limit = int(min(left / (now - before) * num_positions[0], _NO_LIMIT))
             deeper = self._search_to(depth, states, max(1, limit))
             if deeper[1][0] == NO_ACTION:
                 break

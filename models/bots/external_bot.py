@@ -19,7 +19,7 @@ import weakref
 from collections import deque
 from typing import TextIO
 
-from stoneworks.checks import check_positive
+from stoneworks.checks import check_positive, check_seed
 from stoneworks.envs.rules import Game, IllegalActionError, State, load_game
 from stoneworks.models.bots.bot import Bot, BotForfeit, BotStartError, check_position
 from stoneworks.models.bots.loading import load_bot
@@ -81,7 +81,7 @@ class ExternalBot(Bot):
             raise ValueError(f"command must start with an executable program, got {command!r}")
         self._command = command
         self._game = game
-        self._seed = seed
+        self._seed = check_seed(seed)
         self._program: _Program | None = None
         self._finalizer: weakref.finalize[..., ExternalBot] | None = None
         self._new_game = True
@@ -118,7 +118,11 @@ class ExternalBot(Bot):
         """
         check_position(self, state, self._game)
         texts = [self._game.action_to_string(action) for action in state.history()]
-        if self._game.deserialize_state("\n".join(texts)) != state:
+        try:
+            has_history = self._game.deserialize_state("\n".join(texts)) == state
+        except IllegalActionError:
+            has_history = False
+        if not has_history:
             raise ValueError(f"{self.name} needs a state with its history, not one of a batch")
         try:
             program = self._ready_program()
@@ -251,7 +255,9 @@ class _Program:
         deadline = time.monotonic() + seconds
         while True:
             try:
-                arrival, line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
+                arrival, line = self._lines.get(
+                    timeout=min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX)
+                )
             except queue.Empty:
                 raise _Problem("late", f"{wanted} did not come within {seconds:g} seconds") from None
             if arrival > deadline:

@@ -13,6 +13,8 @@ from stoneworks.models.bots.bot import Analysis, Bot, check_batch, check_positio
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.turn_search import search_turns
 
+MAX_CANDIDATES, MAX_BEAM_WIDTH = 10**9, 1000
+
 
 class ActionValueBot(Bot):
     """Plays an action with the highest value; ties are broken at random."""
@@ -86,11 +88,15 @@ class GreedyBot(ActionValueBot):
         Args:
             game: the game.
             seed: seed for breaking ties; None draws a random one.
-            num_candidates: actions searched in each position, at least 1 (see :func:`search_turns`).
-            beam_width: number of unfinished turns kept, at least 1.
+            num_candidates: actions searched in each position, from 1 to ``MAX_CANDIDATES`` (see :func:`search_turns`).
+            beam_width: number of unfinished turns kept, from 1 to ``MAX_BEAM_WIDTH``.
+
+        Raises:
+            ValueError: an argument is invalid.
         """
         super().__init__(game)
-        self._limits = check_integer("num_candidates", num_candidates, 1), check_integer("beam_width", beam_width, 1)
+        num_candidates = check_integer("num_candidates", num_candidates, 1, MAX_CANDIDATES)
+        self._limits = num_candidates, check_integer("beam_width", beam_width, 1, MAX_BEAM_WIDTH)
         self._generator = np.random.default_rng(check_seed(seed))
         self._search = game.compiled(search_turns, evaluation_kernels(game))
 

@@ -7,6 +7,7 @@ group ``stoneworks.bots`` that refers to a ``BotEntry``.
 from __future__ import annotations
 
 import math
+import re
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from stoneworks.models.search.uct import MAX_VISITS
 from stoneworks.registry import Entry, Reference, RegistrationError, Registry, path_of
 
 ENTRY_POINT_GROUP = "stoneworks.bots"
+_NUMBER = re.compile(r"[0-9.e+-]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,8 @@ class Parameter:
             if text not in self.words:
                 raise ValueError
             return text
+        if not _NUMBER.fullmatch(text):
+            raise ValueError
         value = self.type(text)
         if not max(self.minimum, -sys.maxsize) <= value <= min(self.maximum, sys.maxsize):  # neither infinite nor NaN
             raise ValueError
@@ -65,7 +69,7 @@ class Parameter:
 
 
 #: The budget ``2s``: seconds per step.
-SECONDS = Parameter("seconds")
+SECONDS = Parameter("seconds", minimum=0.001)
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,7 @@ _BUILT_IN = (
         parameters=(
             Parameter("c", argument="exploration"),
             Parameter("parallel", words=("none", "root")),
-            Parameter("threads", int, 1, argument="num_threads"),
+            Parameter("threads", int, 1, 1024, argument="num_threads"),
             Parameter("leaf", words=("playout", "evaluation")),
         ),
     ),
@@ -139,7 +143,7 @@ _BUILT_IN = (
         "alphabeta:<turns>",
         needs_evaluation=True,
         budgets=(Parameter("turns", int, 1, MAX_DEPTH), SECONDS),
-        parameters=(Parameter("candidates", int, 1, argument="num_candidates"),),
+        parameters=(Parameter("candidates", int, 1, 10**9, argument="num_candidates"),),
     ),
     BotEntry(
         "perfect",
@@ -152,7 +156,7 @@ _BUILT_IN = (
         "stoneworks.models.bots.external_bot:ExternalBot",
         "exec:<command>",
         starts_programs=True,
-        parameters=(SECONDS, Parameter("start", argument="start_seconds")),
+        parameters=(SECONDS, Parameter("start", minimum=0.001, argument="start_seconds")),
     ),
     BotEntry(
         "policy",

@@ -7,7 +7,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -174,11 +174,18 @@ class NetworkSearch:
             settings: how the search runs; the weight of the guide is its initial one.
             max_games: maximum batch size in games, at least 1.
             max_simulations: maximum number of simulations per search, at least 1.
-            max_edges: maximum number of edges of a tree, at least the number of actions; None for what
+            max_edges: maximum number of edges of a tree, at least twice the number of actions; None for what
                 ``max_simulations`` can need. A tree without room for another node is not searched further.
+
+        Raises:
+            ValueError: a number is too small.
         """
         check_integer("max_games", max_games, 1)
         self._max_simulations = check_integer("max_simulations", max_simulations, 1)
+        max_nodes = self._max_simulations + 1
+        # Pages are allocated lazily, so the loose upper bound on the number of edges costs no memory.
+        most_edges = max_nodes * game.num_actions if max_edges is None else max_edges
+        most_edges = check_integer("max_edges", most_edges, 2 * game.num_actions)
         policy = settings.policy
         self.evaluate = evaluate
         self.policy = policy
@@ -189,13 +196,11 @@ class NetworkSearch:
         self._game = game
         self._guide = settings.guide
         self._solve = bool(settings.solve)
-        max_nodes = self._max_simulations + 1
-        # Pages are allocated lazily, so the loose upper bound on the number of edges costs no memory.
         self._room = tree.Trees(
             game.board,
             np.empty((max_games, max_nodes), game.state_dtype),
             np.empty((max_games, max_nodes), tree.NODE),
-            np.empty((max_games, max_edges or max_nodes * game.num_actions), tree.EDGE),
+            np.empty((max_games, most_edges), tree.EDGE),
             np.empty(max_games, tree.GAME),
         )
         self._use(0)
@@ -355,7 +360,8 @@ class NetworkSearch:
         except BaseException:
             self._use(0)  # its tree is not finished
             raise
-        self.search_seconds += time.perf_counter() - begin - (self.network_seconds - in_network)
+        in_network = (self.network_seconds - in_network) / len(self._batches)  # threads evaluate at the same time
+        self.search_seconds += time.perf_counter() - begin - in_network
 
     def _use(self, num_games: int) -> None:
         """Take the trees of the first games as those of the last search."""
@@ -405,9 +411,19 @@ class NetworkSearch:
         self._limits[0] = num_simulations
         if len(self._batches) == 1:
             return self._work(self._batches[0], schedule, is_over)
+        stop = threading.Event()
+
+        def stopped() -> bool:
+            return stop.is_set() or is_over()
+
         with ThreadPoolExecutor(len(self._batches)) as pool:
-            for done in [pool.submit(self._work, batch, schedule, is_over) for batch in self._batches]:
-                done.result()
+            running = [pool.submit(self._work, batch, schedule, stopped) for batch in self._batches]
+            try:
+                wait(running, return_when=FIRST_EXCEPTION)
+            finally:  # by Ctrl-C too
+                stop.set()
+        for done in running:
+            done.result()
 
     def _work(self, batch: _Batch, schedule: npt.NDArray[np.int32], is_over: Callable[[], bool]) -> None:
         """Run batches of simulations in one thread. The lock is held except while leaves are evaluated."""
@@ -453,7 +469,9 @@ class NetworkSearch:
             return np.empty((0, self._game.num_actions), np.float32), np.empty(0, np.float32)
         begin = time.perf_counter()
         logits, values = self.evaluate(batch.planes[:num_asked].reshape(num_asked, *self._inputs.shape))
-        self.network_seconds += time.perf_counter() - begin
+        seconds = time.perf_counter() - begin
+        with self._changed:
+            self.network_seconds += seconds
         shapes = (num_asked, self._game.num_actions), (num_asked,)
         if (logits.shape, values.shape) != shapes:
             raise ValueError(

@@ -226,6 +226,8 @@ def test_limits_are_errors_that_say_what_is_known() -> None:
             solve()
     with pytest.raises(SolverMemoryError, match="needs 1073741824 MiB"):
         Solver(game, memory_mib=2**30)
+    with pytest.raises(SolverMemoryError, match="games of up to 4294967290 actions"):
+        Solver(load_game("trugo(max_turns=2147483647,radius=2,tiles=6)"), memory_mib=np.int64(1))
     with pytest.raises(ValueError, match="laido"):
         Solver(load_game("laido(size=2)"), memory_mib=1).solve(state)
 

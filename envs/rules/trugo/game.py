@@ -505,6 +505,8 @@ class Trugo(TrugoTexts):
             pieces = (codes >= SINGLE) & (codes & 1 == color)
             pinned = (codes >= DOUBLE) & (codes >> 1 & 1 == color)
             yield "num_pieces", records["num_pieces"][:, color] != (pieces.sum(axis=(0, 2)) + pinned.sum(axis=(0, 2)))
+        given = records["reserve"].astype(np.int64) + records["num_pieces"]
+        yield "reserve", (given > board["pieces_each"]).any(axis=1)  # R3
         # Every tile was placed, and every missing tile removed, in a turn of its own.
         placed = board["num_tiles"] - records["pool"]
         tile_turns = np.where(is_waxing, placed, 2 * board["num_tiles"] - num_tiles)

@@ -150,6 +150,15 @@ def test_trugo_lacks_no_tile_while_some_are_in_the_pool() -> None:
         game.check_records(record)
 
 
+def test_trugo_has_no_more_pieces_than_its_option_allows() -> None:
+    five, none = (load_game(f"trugo(pieces={number},radius=2,tiles=7)") for number in (5, 0))
+    record = next(state.record for state in random_game(five, 1) if state.record["num_pieces"].all()).reshape(1).copy()
+    five.check_records(record)
+    record["game_tag"], record["reserve"] = none.record_tag, 0
+    with pytest.raises(RecordError, match="field reserve"):
+        none.check_records(record)
+
+
 def test_trugo_has_a_turn_for_each_tile_that_was_placed_or_removed() -> None:
     game = load_game("trugo(max_turns=40,radius=2,tiles=7)")
     records = [state.record.reshape(1) for state in random_game(game, 1) if not state.is_terminal()]

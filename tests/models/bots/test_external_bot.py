@@ -291,10 +291,13 @@ def test_a_forfeit_loses_one_game_of_a_match(make_bot: MakeBot, tmp_path: Path, 
 def test_positions_that_it_cannot_play_and_records_of_other_forfeits_are_refused(make_bot: MakeBot) -> None:
     bot, batch = make_bot(), Batch(load_game(GAME), 1)
     batch.load([0], np.array([played(GAME, "b2").record]))
+    later = batch.state(0)
+    later.apply_action(later.string_to_action("pass"))
     for state, words in (
         (played(GAME, "b2 pass pass"), "the game is over"),
         (played("vadus(size=3)"), "got one of vadus"),
         (batch.state(0), "a state with its history"),
+        (later, "a state with its history"),
     ):
         with pytest.raises(ValueError, match=words):
             bot.step(state)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import threading
 from typing import Any
 from unittest.mock import Mock
@@ -120,9 +121,18 @@ def test_threads_share_one_tree_and_an_error_in_one_ends_the_search() -> None:
     check_tree(search)
     assert result.visits.sum() == 200
     assert len(threads) == 2
-    network.asked += [1] * 1000
+    assert search.search_seconds > 0
+    calls = itertools.count()
+
+    def break_once(planes: Planes) -> tuple[Planes, npt.NDArray[np.float32]]:
+        if next(calls) == 10:
+            raise RuntimeError("broken")
+        return network(planes)
+
+    search.evaluate = break_once
     with pytest.raises(RuntimeError, match="broken"):
-        search.run(ROOT.record.reshape(1), 200, np.random.default_rng(0))
+        search.run(ROOT.record.reshape(1), 2000, np.random.default_rng(0))
+    assert next(calls) < 100
 
 
 def test_a_thread_passes_over_a_leaf_that_another_one_evaluates() -> None:
