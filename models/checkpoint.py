@@ -93,8 +93,8 @@ def save_checkpoint(
         training_state: tensors by name for resuming training.
 
     Raises:
-        CheckpointError: if the network does not fit the game, ``training`` is not JSON-serializable, or ``folder`` exists
-            and is not a checkpoint.
+        CheckpointError: if the network does not fit the game or has weights that are not finite, ``training`` is not
+            JSON-serializable, or ``folder`` exists and is not a checkpoint.
     """
     target = Path(folder)
     if target.exists() and not (target / METADATA_FILE).is_file() and (not target.is_dir() or any(target.iterdir())):
@@ -102,7 +102,9 @@ def save_checkpoint(
     expected = Architecture.of_game(game, network.architecture.config)
     if network.architecture != expected:
         raise CheckpointError(f"the network for {game} must be {expected}, got {network.architecture}")
-    contents = {WEIGHTS_FILE: _serialize(network.playing_state_dict())}
+    weights = network.playing_state_dict()
+    check_finite(weights, f"{target} is not written: ")
+    contents = {WEIGHTS_FILE: _serialize(weights)}
     if training_state is not None:
         contents[TRAINING_FILE] = _serialize(training_state)
     description = CheckpointDescription(
@@ -286,7 +288,17 @@ def _check_weights(problem: str, weights: Mapping[str, Tensor], expected: Mappin
         saved, allowed = _describe(weights.get(name)), _describe(expected.get(name))
         if saved != allowed:
             raise CheckpointError(f"{problem}the weights {name} must be {allowed} by its architecture, got {saved}")
-        if not torch.isfinite(weights[name]).all():
+    check_finite(weights, problem)
+
+
+def check_finite(weights: Mapping[str, Tensor], problem: str) -> None:
+    """Check that the weights of a network are finite. ``problem`` begins the message.
+
+    Raises:
+        CheckpointError: they are not.
+    """
+    for name, tensor in weights.items():
+        if not torch.isfinite(tensor).all():
             raise CheckpointError(f"{problem}the weights {name} have values that are not finite")
 
 

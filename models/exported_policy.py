@@ -251,7 +251,7 @@ def _check_shapes(policy: ExportedPolicy, name: str) -> None:
     try:
         with torch.no_grad():
             scores = policy(torch.ones(2, *game.observation_shape, device=_device(policy)))[0]
-    except (RuntimeError, IndexError) as error:
+    except (RuntimeError, IndexError, TypeError) as error:
         raise ExportedPolicyError(
             f"{name}: the layers must take observations {game.observation_shape} of {game} ({error})"
         ) from error

@@ -104,7 +104,11 @@ class Document(BaseModel, metaclass=_TypedErrors):
 def describe(error: ValidationError, document: type[BaseModel]) -> str:
     """Return the first problem of a validation error in one line: the key, the constraint and the value."""
     problem = error.errors(include_url=False)[0]
-    kind, key, value = problem["type"], ".".join(filter(None, map(str, problem["loc"]))), problem["input"]
+    kind, key, value = (
+        problem["type"],
+        ".".join(part for part in map(str, problem["loc"]) if part.strip()),
+        problem["input"],
+    )
     if kind == "missing":
         return f"the key {key} is missing"
     if kind == "extra_forbidden":

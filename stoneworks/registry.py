@@ -174,10 +174,6 @@ class Registry(Generic[E]):
         for listener in self._listeners:
             listener(entry)
 
-    def remove(self, name: str) -> None:
-        """Remove an entry that was added at run time. Raises ``KeyError`` for other names."""
-        del self._added[name]
-
     def added(self, name: str) -> E | None:
         """Return the entry with this name that was added at run time, or None."""
         return self._added.get(name)

@@ -28,11 +28,6 @@ app = typer.Typer(
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__bases__[0])
 
 
-@app.callback()
-def stoneworks() -> None:
-    """Five new board games for reinforcement learning: environments, bots, training and matches."""
-
-
 for command in (
     play.games,
     play.bots,

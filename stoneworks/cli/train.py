@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -35,7 +36,7 @@ def train(
 
     given = list(overrides or [])
     options = {"positions": positions, "frames": frames, "cluster": cluster}
-    given += [f"{key}={value}" for key, value in options.items() if value is not None]
+    given += [f"{key}={json.dumps(value)}" for key, value in options.items() if value is not None]
     run_folder = folder or Path("runs") / Path(config).stem
     if resume and not run_folder.is_dir():
         raise CheckpointError(f"--resume needs the folder of an earlier run; {run_folder} does not exist")
@@ -44,7 +45,7 @@ def train(
     print(f"the report is {run_folder / 'report.md'}")
     print(f"{result.done} {loaded.unit} in {result.seconds:.0f} seconds; the checkpoint is {result.checkpoint}")
     if result.done > loaded.total:
-        print(f"a run ends with a whole iteration: {result.done - loaded.total} {loaded.unit} more than {loaded.total}")
+        print(f"the run has {result.done - loaded.total} {loaded.unit} more than {loaded.total}")
     if not result.finished:
         raise typer.Exit(130)
 

@@ -53,7 +53,7 @@ def hex_module(repository: Path) -> Iterator[ModuleType]:
     entry = GAMES.added("hex")
     assert entry is not None
     yield module
-    GAMES.remove("hex")
+    del GAMES._added["hex"]
     del sys.modules["hex"]
     sys.path.remove(folder)
 

@@ -133,12 +133,13 @@ def rewritten(file: Path, path: str, value: Any, **tensors: torch.Tensor) -> Non
         *read_test_data("damaged_descriptions.yaml")["policy"],
         ("layers", [{"kind": "relu"}] * 2000, ""),
         ("layers/0/padding", [30_000, 30_000], "padding"),
+        ("layers/0/stride", None, "conv2d"),
     ],
     ids=lambda value: str(value)[:30],
 )
 def test_a_description_that_does_not_fit_is_refused(tmp_path: Path, path: str, value: Any, message: str) -> None:
     file = tmp_path / "p"
-    save_policy(file, convolutional() if message == "padding" else mlp(), GAME, selection="sample")
+    save_policy(file, convolutional() if message in ("padding", "conv2d") else mlp(), GAME, selection="sample")
     rewritten(file, path, value)
     with pytest.raises(ExportedPolicyError, match=message or str(file)):
         load_policy(file)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from stoneworks.documents import Document, Tuple
+from stoneworks.documents import Document
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.models.architecture import NETWORKS, Architecture, network_entry
 from stoneworks.models.bots.loading import playable_bots
@@ -16,7 +16,7 @@ from stoneworks.models.evaluations import has_evaluation
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import SearchPolicy
 from stoneworks.models.search.puct import PUCT
-from stoneworks.training.runs.algorithms import Device, GameString, Int, MatchSettings, RunConfig
+from stoneworks.training.runs.algorithms import Device, GameString, Int, MatchSettings, Opponents, RunConfig
 from stoneworks.training.runs.schedule import Schedule, progress_points, value_at
 
 #: Observation planes with the stones of both players; games without them have no final board as a training target.
@@ -157,9 +157,9 @@ class MatchesConfig(MatchSettings):
     """
 
     positions: Int = Field(50_000, ge=1)
-    opponents: Tuple[str] = ("random", "greedy", "mcts:100")
-    search_opponents: Tuple[str] = ("mcts:1000",)
-    simulations: Int = Field(64, ge=1)
+    opponents: Opponents = ("random", "greedy", "mcts:100")
+    search_opponents: Opponents = ("mcts:1000",)
+    simulations: Int = Field(64, ge=1, le=999_999)
 
 
 def _check_cluster(value: str) -> str:

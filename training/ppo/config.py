@@ -9,6 +9,7 @@ from pydantic import Field, SerializeAsAny, field_validator, model_validator
 
 from stoneworks.documents import Document
 from stoneworks.envs.rules import Game
+from stoneworks.evaluation.match import MAX_PAIRS_AT_ONCE
 from stoneworks.models.architecture import NetworkConfig, ResidualConfig
 from stoneworks.models.bots.loading import playable_bots
 from stoneworks.training.runs.algorithms import Device, Int, MatchSettings, RunConfig
@@ -69,7 +70,7 @@ class MatchesConfig(MatchSettings):
     """
 
     frames: Int = Field(250_000, ge=1)
-    num_pairs: Int = Field(50, ge=1)
+    num_pairs: Int = Field(50, ge=1, le=MAX_PAIRS_AT_ONCE)
 
 
 class PPOConfig(RunConfig):

@@ -19,6 +19,7 @@ from pydantic import AfterValidator, BaseModel, Field, SerializeAsAny, field_val
 
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, load_game
+from stoneworks.evaluation.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE
 from stoneworks.models.architecture import NetworkConfig, ResidualConfig, network_config
 from stoneworks.models.description import PlaySettings
 from stoneworks.models.features import has_features
@@ -45,10 +46,18 @@ def _check_game(name: str) -> str:
     return name
 
 
+def _check_different(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len({*names}) < len(names):
+        raise ValueError(f"the opponents must be different, got {', '.join(names)}")
+    return names
+
+
 #: An integer that every array library can represent.
 Int = Annotated[int, Field(gt=-(2**63), lt=2**63)]
 #: A valid game string.
 GameString = Annotated[str, AfterValidator(_check_game)]
+#: Names of different bots.
+Opponents = Annotated[Tuple[str], AfterValidator(_check_different)]
 #: A device of torch; ``auto`` is a GPU if one is available, else the processor.
 Device = Literal["auto", "cpu", "cuda"]
 
@@ -64,9 +73,9 @@ class MatchSettings(Document):
         opponents: bot names, opponents of the policy.
     """
 
-    num_pairs: Int = Field(25, ge=1)
-    opening_actions: Int = Field(3, ge=0)
-    opponents: Tuple[str] = ("random", "greedy")
+    num_pairs: Int = Field(25, ge=1, le=MAX_PAIRS_AT_ONCE)
+    opening_actions: Int = Field(3, ge=0, le=MAX_OPENING_ACTIONS)
+    opponents: Opponents = ("random", "greedy")
 
 
 class RunConfig(Document):

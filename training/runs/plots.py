@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -54,7 +55,8 @@ def metrics_plot(
     figure, all_axes = _figure(len(panels))
     for axes, (title, lines) in zip(all_axes, panels.items(), strict=True):
         for number, (name, label) in enumerate(_all_lines(lines, rows)):
-            points = [(row[unit], row[name]) for row in rows if isinstance(row.get(name), (int, float))]
+            with_it = (row for row in rows if isinstance(row.get(name), (int, float)))
+            points = [(row[unit], row[name]) for row in with_it if math.isfinite(row[name])]
             if points:
                 x, y = _thinned(np.array(points, np.float64))
                 axes.plot(

@@ -27,6 +27,7 @@ from stoneworks.models.checkpoint import (
     METADATA_FILE,
     Checkpoint,
     CheckpointError,
+    check_finite,
     load_checkpoint,
     load_training_state,
     recover,
@@ -203,6 +204,7 @@ class Run:
                     metrics = algorithm.iterate(stop)
                     if metrics is None:
                         break
+                    check_finite(algorithm.network.playing_state_dict(), "the training diverged: ")
                     if metrics:
                         self._log(metrics, (algorithm.done - before) / max(1e-9, time.monotonic() - began))
                     self._play_matches_if_due(before, stop)
@@ -221,7 +223,7 @@ class Run:
 
     def _read_earlier(self, resume: bool) -> Checkpoint | None:
         recover(self.checkpoint)
-        if not (self.checkpoint / METADATA_FILE).exists():
+        if not self.checkpoint.exists() or (self.checkpoint.is_dir() and not any(self.checkpoint.iterdir())):
             return None
         if not resume:
             raise CheckpointError(f"{self.checkpoint} already exists; resume the run, or choose another folder")

@@ -252,7 +252,7 @@ def test_train_trains_overrides_and_goes_on(finished_run: Path, tmp_path: Path, 
     out = run_command(*arguments, "--positions", "20", "--set", "seed=3")[1]
     assert re.search(r"\d+ positions in \d+ seconds; the checkpoint is .*checkpoint", out)
     more = saved(folder)["positions"] - 20
-    assert f"a run ends with a whole iteration: {more} positions more than 20" in out
+    assert f"the run has {more} positions more than 20" in out
     assert yaml.safe_load((folder / "config.yaml").read_text())["positions"] == 20
     assert run_command(*arguments, "--set", "seed=3", "--resume")[0] == 0
     assert saved(folder)["positions"] >= 60

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,8 @@ def test_a_run_that_was_stopped_and_resumed_ends_as_one_that_was_not(tmp_path: P
     panels = TEXTS.sections[0].plots[0].panels
     without_bot = [{name: value for name, value in row.items() if name != "score/mcts:2"} for row in rows]
     assert metrics_plot(rows, "frames", panels) != metrics_plot(without_bot, "frames", panels)
+    infinite = [{**row, "score/mcts:2": math.inf} for row in rows]
+    assert metrics_plot(infinite, "frames", panels).startswith(b"\x89PNG")
 
 
 def make_algorithm(tmp_path: Path, **changes: Any) -> PPO:

@@ -53,6 +53,10 @@ def test_overrides_reach_into_parts(file: Path, tmp_path: Path) -> None:
     assert load_config(str(tmp_path / "again.yaml")) == config
     network = load_config(str(file), ["network={kind: win_draw_loss_network, blocks: 2}"]).network
     assert network == ResidualConfig(kind="win_draw_loss_network", channels=32, blocks=2), "defaults of its kind"
+    file.write_text(
+        "algorithm: alphazero\ngame: vadus(size=2)\npositions: 9\nsearch: &a {guide_weight: 0.5}\nplay: *a\n"
+    )
+    assert load_config(str(file), ["search.guide_weight=0.25"]).play.guide_weight == 0.5, "that of an alias is its own"
 
 
 @pytest.mark.parametrize(
@@ -69,15 +73,17 @@ def test_overrides_reach_into_parts(file: Path, tmp_path: Path) -> None:
         ("algorithm=dqn", "algorithm must be one of alphazero, ppo, got 'dqn'"),
         ("algorithm=[ppo]", r"algorithm must be one of alphazero, ppo, got \['ppo'\]"),
         ("learning_rate=1" + 400 * "0", "learning_rate must be a valid number"),
-        ("learning_rate=[]", r"learning_rate.points must have at least 1 items, got \[\]"),
-        ("learning_rate=[[0, 1], [1, 0]]", "learning_rate.points.1.1 must be > 0, got 0"),
-        ("learning_rate=[[0, 1], [2, 1]]", "learning_rate.points.1.0 must be <= 1, got 2"),
-        ("learning_rate=[[0.5, 1], [0, 1]]", "learning_rate.points: progress must start at 0 and increase, got 0.5, 0"),
+        ("learning_rate=[]", r"learning_rate must have at least 1 items, got \[\]"),
+        ("learning_rate=[[0, 1], [1, 0]]", "learning_rate.1.1 must be > 0, got 0"),
+        ("learning_rate=[[0, 1], [2, 1]]", "learning_rate.1.0 must be <= 1, got 2"),
+        ("learning_rate=[[0.5, 1], [0, 1]]", "learning_rate: progress must start at 0 and increase, got 0.5, 0"),
         ("frames=1" + 5000 * "0", "frames=1"),
         ("frames=0x1" + 5000 * "0", "frames must be .*very large int"),
         ("frames=1" + 30 * "0", "frames must be < 9.2.*, got 1000"),
         ("discount=1.1", "discount must be <= 1, got 1.1"),
         ("opponents={latest: 0, past: 0, random: 0, greedy: 0}", "shares .* must have a sum > 0"),
+        ("matches.num_pairs=200000", "num_pairs must be <= 100000, got 200000"),
+        ("matches.opponents=[random, greedy, random]", "opponents must be different, got random, greedy, random"),
         ("minibatch_size=511", "minibatch_size .*8192.*511"),
         ("network={channels: ", "override 'network={channels: ' is not valid YAML"),
         ("=5", "key=value, .*'=5'"),

@@ -235,11 +235,33 @@ def test_a_run_that_cannot_be_continued_is_refused(folder: Path) -> None:
     change_checkpoint(folder, lambda description: description["training"].pop("own"))
     with pytest.raises(CheckpointError, match=r"checkpoint cannot be continued: KeyError\('own'\)"):
         train_run(config(steps=9), folder, resume=True)
+    with lock_folder(folder), pytest.raises(InUseError, match=f"in use by process {os.getpid()}"):
+        train_run(config(steps=9), folder, resume=True)
     (folder / "checkpoint" / "training.safetensors").unlink()
     with pytest.raises(CheckpointError, match=r"training\.safetensors is missing"):
         train_run(config(steps=9), folder, resume=True)
-    with lock_folder(folder), pytest.raises(InUseError, match=f"in use by process {os.getpid()}"):
+    (folder / "checkpoint" / "checkpoint.json").unlink()
+    metrics = (folder / "metrics.jsonl").read_bytes()
+    with pytest.raises(CheckpointError, match=r"checkpoint\.json"):
         train_run(config(steps=9), folder, resume=True)
+    assert (folder / "metrics.jsonl").read_bytes() == metrics != b""
+
+
+def test_a_training_that_diverges_is_an_error_and_keeps_the_last_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = counting.Counting.iterate
+
+    def diverge(self: counting.Counting, stop: threading.Event) -> Any:
+        metrics = before(self, stop)
+        if self.done == 3:
+            next(self.network.parameters()).data.fill_(torch.nan)
+        return metrics
+
+    monkeypatch.setattr(counting.Counting, "iterate", diverge)
+    with pytest.raises(CheckpointError, match=r"the training diverged: the weights .* not finite"):
+        train_run(config(checkpoint_seconds=1e-9), tmp_path)
+    assert saved(tmp_path)["steps"] == 2
 
 
 def test_a_run_that_cannot_begin_writes_nothing(tmp_path: Path) -> None:

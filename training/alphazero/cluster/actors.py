@@ -281,7 +281,8 @@ class Actors:
         """Deal with an actor that Ray does not start again: its node cannot play, or it has failed too often."""
         self.lost_batches += len(actor.outstanding)
         name = actor.node.name
-        if actor.has_answered:
+        is_new = actor.node.identifier in self._new_nodes
+        if actor.has_answered or (actor.failure and not is_new):
             error = SelfPlayError(
                 f"a self-play actor on node {name} has been started again {MAX_RESTARTS} times: {actor.failure or reason}"
             )
@@ -289,9 +290,10 @@ class Actors:
                 error.add_note(actor.trace)
             raise error
         problem = reason.partition("ClusterError: ")[2] or (
-            f"node {name} cannot play with stoneworks {self._identity['stoneworks']}: {reason}; install it there"
+            f"node {name} cannot play with stoneworks {self._identity['stoneworks']}: "
+            + (actor.failure or f"{reason}; install it there")
         )
-        if actor.node.identifier not in self._new_nodes:
+        if not is_new:
             raise ClusterError(problem)
         self._refused.add(actor.node.identifier)
         self._drop(actor.node)
@@ -318,7 +320,9 @@ class Actors:
     def _drop(self, node: Node) -> int:
         """Forget the actors of a node, and return their number."""
         lost = [actor for actor in self._actors if actor.node == node]
-        self.lost_batches += sum(len(actor.outstanding) for actor in lost)
+        for actor in lost:
+            self.lost_batches += len(actor.outstanding)
+            actor.outstanding.clear()
         self._actors = [actor for actor in self._actors if actor.node != node]
         self._new_nodes.discard(node.identifier)
         return len(lost)
