@@ -40,6 +40,9 @@ PARTS: dict[str, Callable[[Point], Rating | None]] = {
     f"@{SIMULATIONS}": lambda point: point.search,
 }
 
+#: A row of the table: algorithm, track and part.
+Row = tuple[str, str, str]
+
 app = typer.Typer(add_completion=False)
 
 
@@ -56,27 +59,28 @@ class Rows:
         self.results = results
         self.tasks = [task for task in TASKS if any(result.task == task for result in results)]
         algorithms = sorted({(result.algorithm, result.track) for result in results})
-        self.names = [(*one, part) for one in algorithms for part in PARTS if self.runs(one[0], part)]
+        self.names = [(*one, part) for one in algorithms for part in PARTS if self.runs((*one, part))]
 
-    def runs(self, algorithm: str, part: str, task: str | None = None) -> list[tuple[Result, list[Rating]]]:
+    def runs(self, row: Row, task: str | None = None) -> list[tuple[Result, list[Rating]]]:
         """Return the runs of a row, on one task or on all, each with its ratings along the curve."""
+        *of_row, part = row
         found = []
         for result in self.results:
             ratings = [rating for point in result.curve if (rating := PARTS[part](point)) is not None]
-            if result.algorithm == algorithm and task in (None, result.task) and len(ratings) == len(result.curve):
+            if [result.algorithm, result.track] == of_row and task in (None, result.task) and ratings:
                 found.append((result, ratings))
         return found
 
-    def final(self, algorithm: str, part: str, task: str) -> list[float]:
+    def final(self, row: Row, task: str) -> list[float]:
         """Return the ratings at the end of the runs of a row on a task."""
-        return [ratings[-1].elo for _, ratings in self.runs(algorithm, part, task)]
+        return [ratings[-1].elo for _, ratings in self.runs(row, task)]
 
-    def scores(self, algorithm: str, part: str) -> list[list[float]]:
+    def scores(self, row: Row) -> list[list[float]]:
         """Return the normalized ratings by task: 0 is random play, 1 the strongest player of the ladder."""
         scores = []
         for task in self.tasks:
             best = float(load_ladder(TASKS[task].game).ratings.elo.max())
-            scores.append([elo / best for elo in self.final(algorithm, part, task)])
+            scores.append([elo / best for elo in self.final(row, task)])
         return scores
 
 
@@ -84,11 +88,11 @@ def table(rows: Rows, budget: float) -> str:
     """Return the table of final ratings, as Markdown."""
     heads = ["algorithm", "track", "rated", *rows.tasks, "all, normalized"]
     lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
-    for algorithm, track, part in rows.names:
-        finals = [rows.final(algorithm, part, task) for task in rows.tasks]
+    for row in rows.names:
+        finals = [rows.final(row, task) for task in rows.tasks]
         cells = [f"{_shown(stratified([elos]), 0)}, {len(elos)}" if elos else "" for elos in finals]
-        total = _shown(stratified(rows.scores(algorithm, part)), 2) if all(finals) else ""
-        lines.append(f"| {' | '.join([algorithm, track, part, *cells, total])} |")
+        total = _shown(stratified(rows.scores(row)), 2) if all(finals) else ""
+        lines.append(f"| {' | '.join([*row, *cells, total])} |")
     processors = sorted({result.hardware.processor for result in rows.results})
     caption = (
         f"Elo on the task's ladder after {budget:g} processor seconds: interquartile mean, 95 % bootstrap interval, number of "
@@ -131,8 +135,8 @@ def draw_curves(rows: Rows, x: str, path: Path) -> None:
                 panel.axhline(elo, color="gray", linewidth=0.8, linestyle=":")
                 panel.annotate(name, (place, elo), xycoords=("axes fraction", "data"), ha=side, fontsize=7)
         algorithms = list(dict.fromkeys(name for name, _, _ in rows.names))
-        for algorithm, _, part in rows.names:
-            runs = rows.runs(algorithm, part, task)
+        for row in rows.names:
+            (algorithm, _, part), runs = row, rows.runs(row, task)
             if not runs:
                 continue
             at = [float(np.median([getattr(result.curve[i], x) for result, _ in runs])) for i in range(len(runs[0][1]))]
@@ -161,8 +165,8 @@ def draw_profile(rows: Rows, path: Path) -> None:
     figure = Figure(figsize=(6, 4), layout="constrained")
     panel = figure.subplots()
     thresholds = np.linspace(0, 1.2, 61)
-    for algorithm, _, part in rows.names:
-        scores = rows.scores(algorithm, part)
+    for row in rows.names:
+        (algorithm, _, part), scores = row, rows.scores(row)
         if all(scores):
             profile = performance_profile(scores, thresholds)
             panel.plot(thresholds, [one.value for one in profile], label=f"{algorithm} {part}")

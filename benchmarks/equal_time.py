@@ -15,8 +15,8 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
 
+from stoneworks.cli.console import console
 from stoneworks.cli.main import run
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.match import random_opening, wilson_interval
@@ -76,6 +76,8 @@ def read(path: Path) -> list[dict[str, Any]]:
             game = json.loads(line)
         except json.JSONDecodeError:
             continue
+        if absent := {*KEYS, "score", "processor"}.difference(game):
+            raise ValueError(f"{path} has a line without {', '.join(sorted(absent))}")
         if game["weights"] == weights.get(game["game"]):
             games.append(game)
     return games
@@ -149,7 +151,7 @@ def main(
     """Play the matches that are missing and write the table."""
     if page is not None:
         replace_block(page.read_text(encoding="utf-8"), BEGIN, END, "")  # raises an error before the games
-    console = Console(stderr=True)
+    messages = console(stderr=True)
     games = read(path)
     bots: dict[tuple[str, str], Bot] = {}
     to_play = list(missing(games, seconds, pairs, only))
@@ -164,11 +166,11 @@ def main(
         score = play([bots[asked["game"], name] for name in names], asked["game"], asked["opening"], asked["seat"])
         games.append({**asked, "score": score, "processor": processor_name()})
         append_json_line(path, games[-1])
-        console.print(f"{number} of {len(to_play)}: {asked['game']}, {names[0]} against {names[1]}: {score:g}")
+        messages.print(f"{number} of {len(to_play)}: {asked['game']}, {names[0]} against {names[1]}: {score:g}")
     text = tables(games)
     if page is not None:
         write_whole(page, replace_block(page.read_text(encoding="utf-8"), BEGIN, END, text))
-    console.print(text, soft_wrap=True)
+    messages.print(text, soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from benchmarks.learners import Learner
 from benchmarks.learners.mctx_hex import MctxAlphaZero
 from benchmarks.learners.openspiel_hex import OpenSpielAlphaZero
 from benchmarks.learners.ours import AlphaZeroScratch, PPOScratch
-from benchmarks.protocol import SIMULATIONS
+from benchmarks.protocol import SIMULATIONS, TOLERANCE
 from benchmarks.speed.example_games import load_measured_game
 from benchmarks.timed_training import TimedTraining, TrainingState, read_state
-from stoneworks.cli.console import progress_bar
+from stoneworks.cli.console import console, progress_bar
 from stoneworks.cli.main import run
 from stoneworks.envs.rules import Game
 from stoneworks.evaluation import ArenaResult, ArenaSettings, play_arena, round_robin
@@ -43,7 +42,7 @@ PAUSES = 6
 OPENING_ACTIONS = 2
 
 app = typer.Typer(add_completion=False)
-console = Console(stderr=True)
+messages = console(stderr=True)
 
 
 def train(learner: type[Learner], game: Game, seconds: float, seed: int, folder: Path) -> None:
@@ -53,7 +52,7 @@ def train(learner: type[Learner], game: Game, seconds: float, seed: int, folder:
             return
         training = TimedTraining(learner, game, seed, seconds, folder / "training")
         while (state := training.state).points < PAUSES:
-            console.print(f"{learner.__name__}: {state.processor_seconds:.0f} s, {state.steps:,} steps")
+            messages.print(f"{learner.__name__}: {state.processor_seconds:.0f} s, {state.steps:,} steps")
             training.advance((state.points + 1) / PAUSES * seconds)
 
 
@@ -104,8 +103,14 @@ def main(
         train(learner, game, seconds, seed, folder / learner.__name__)
     states = {title: read_state(folder / learner.__name__ / "training") for title, learner in LEARNERS.items()}
     if unfinished := [title for title, state in states.items() if state.points < PAUSES]:
-        console.print(f"another process still trains {', '.join(unfinished)}")
+        messages.print(f"another process still trains {', '.join(unfinished)}")
         return
+    for title, state in states.items():
+        if not seconds <= state.processor_seconds <= (1 + TOLERANCE) * seconds:
+            raise ValueError(
+                f"{title} in {folder} must have been trained for {seconds:g} s, got {state.processor_seconds:.0f} s; "
+                "name another folder"
+            )
     searches = {"stoneworks AlphaZero": f"@{SIMULATIONS}"}  # the players of other libraries always search
     players = {title: state.player + searches.get(title, "") for title, state in states.items()}
     players["OpenSpiel MCTSBot"] = "openspiel_mcts:1000"
@@ -119,7 +124,7 @@ def main(
     )
     if page is not None:
         write_whole(page, replace_block(page.read_text(encoding="utf-8"), begin, end, text))
-    console.print(text, soft_wrap=True)
+    messages.print(text, soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -100,7 +100,8 @@ class Point(Document):
     """A point of the curve.
 
     Attributes:
-        steps: environment steps: actions that the learner chose in training games, in all seats that it learns from.
+        steps: environment steps: actions in training games, in all seats that the learner learns from; of AlphaZero, all
+            actions of finished games, with their random openings.
         simulations: simulations of searches in training.
         processor_seconds: processor time of training so far.
         wall_seconds: time of training so far.
@@ -147,13 +148,13 @@ class Result(Document):
 
     error: ClassVar[type[ValueError]] = ResultError
 
-    protocol: Literal["1"] = VERSION
+    protocol: Literal["1"]
     algorithm: Annotated[str, Field(pattern=r"^[\w.-]{1,40}$")]
     track: Track
     task: str
     seed: int = Field(ge=0)
     budget: float = Field(gt=0)
-    games: Games = Games()
+    games: Games
     ladder: _Sha256
     configuration: dict[str, Any]
     hardware: Hardware
@@ -174,6 +175,8 @@ class Result(Document):
             values = [getattr(point, name) for point in self.curve]
             if any(later < earlier for earlier, later in pairwise(values)):
                 raise ValueError(f"curve.{name} must not decrease, got {values}")
+        if len({point.search is None for point in self.curve}) > 1:
+            raise ValueError("curve.search must be in all points or in none")
         return self
 
     @property
@@ -193,6 +196,7 @@ def check_result(result: Result, source: str, budgets: Sequence[float] = BUDGETS
     most = (1 + TOLERANCE) * result.budget
     for field, value, is_valid, allowed in (
         ("budget", f"{result.budget:g}", result.budget in budgets, f"one of {', '.join(f'{b:g}' for b in budgets)}"),
+        ("seed", result.seed, result.seed < NUM_SEEDS, f"from 0 to {NUM_SEEDS - 1}"),
         ("ladder", result.ladder, result.ladder == TASKS[result.task].ladder, TASKS[result.task].ladder),
         ("games", result.games, result.games == Games(), str(Games())),
         ("curve", f"{len(spent)} (not finished)", len(spent) == len(due), f"{len(due)} points"),

@@ -13,15 +13,29 @@ import itertools
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from benchmarks.learners import LEARNERS, Learner, load_learner
-from benchmarks.protocol import BUDGETS, NUM_SEEDS, POINTS, SIMULATIONS, TASKS, Games, Hardware, Point, Rating, Result
+from benchmarks.protocol import (
+    BUDGETS,
+    NUM_SEEDS,
+    POINTS,
+    SIMULATIONS,
+    TASKS,
+    VERSION,
+    Games,
+    Hardware,
+    Point,
+    Rating,
+    Result,
+    ResultError,
+)
 from benchmarks.timed_training import NEW, TimedTraining, TrainingState, read_state
+from stoneworks.cli.console import console
 from stoneworks.cli.main import run
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation import Ladder, RateSettings, rate
@@ -31,7 +45,7 @@ from stoneworks.models.machine import processor_name
 from stoneworks.training.runs.hardware import torch_threads
 
 app = typer.Typer(add_completion=False)
-console = Console(stderr=True)
+messages = console(stderr=True)
 
 _COMPARED_LIBRARIES = ("open_spiel", "ray")
 
@@ -49,6 +63,7 @@ class BenchmarkRun:
         self._ladder = TASKS[task].load_ladder()
         self._game = load_game(TASKS[task].game)
         self.result = Result(
+            protocol=VERSION,
             algorithm=name,
             track=self._learner_class.track,
             task=task,
@@ -66,8 +81,13 @@ class BenchmarkRun:
         self._read()
 
     def _read(self) -> None:
+        """Read the file. Raises ``ResultError`` if it began with another ladder, track or number of games."""
         if self.path.exists():
             self.result = Result.from_file(self.path)
+            for name in ("ladder", "track", "games"):
+                began, now = getattr(self.result, name), getattr(self._new_result, name)
+                if began != now:
+                    raise ResultError(f"{self.path}: {name} must be {now}, got {began}; delete the file to begin anew")
 
     @property
     def finished(self) -> bool:
@@ -89,13 +109,17 @@ class BenchmarkRun:
             shutil.rmtree(training, ignore_errors=True)
             shutil.rmtree(games, ignore_errors=True)
             self.result = self._new_result
-        run = TimedTraining(self._learner_class, self._game, self.result.seed, self.result.budget, training)
+        elif self.result.commit != self._new_result.commit:
+            self.result = self.result.replace(commit=self.result.commit.rstrip("+") + "+")
+        with _with_traceback(self.path.stem):
+            run = TimedTraining(self._learner_class, self._game, self.result.seed, self.result.budget, training)
         if run.state == NEW:
             self.result = self.result.replace(configuration=dict(run.learner.configuration))
             self.result.save(self.path)
         while not self.finished:
             if run.state.points == len(self.result.curve):
-                run.advance(POINTS[run.state.points] * self.result.budget)
+                with _with_traceback(self.path.stem):
+                    run.advance(POINTS[run.state.points] * self.result.budget)
             self._rate(run.learner, run.state, games / str(run.state.points))
 
     def _rate(self, learner: Learner, state: TrainingState, folder: Path) -> None:
@@ -116,9 +140,18 @@ class BenchmarkRun:
         self.result = self.result.replace(curve=(*self.result.curve, point))
         self.result.save(self.path)
         words = ", ".join(f"{part} {one.elo:.0f} ± {one.standard_error:.0f}" for part, one in ratings.items() if one)
-        console.print(
+        messages.print(
             f"{self.path.stem}: {point.processor_seconds:.0f} s, {point.steps:,} steps, {words}", soft_wrap=True
         )
+
+
+@contextlib.contextmanager
+def _with_traceback(name: str) -> Iterator[None]:
+    """Make errors of an algorithm, which may be those of bad input, errors with a traceback."""
+    try:
+        yield
+    except Exception as error:
+        raise RuntimeError(f"{name} failed") from error
 
 
 def rated(player: str, ladder: Ladder, games: Games, seed: int, folder: Path) -> Rating:
@@ -164,7 +197,9 @@ def main(
         try:
             load_learner(name)
         except ImportError as error:
-            console.print(f"{name} is left out: {error}", soft_wrap=True)
+            if algorithm:
+                raise
+            messages.print(f"{name} is left out: {error}", soft_wrap=True)
         else:
             algorithms.append(name)
     wanted: Any = itertools.product(seed or range(NUM_SEEDS), task or TASKS, algorithms)
@@ -173,7 +208,7 @@ def main(
         if one.finished:
             continue
         if (processor := one.result.hardware.processor) != processor_name():
-            console.print(f"{one.path} is left out: it began on another processor, {processor}", soft_wrap=True)
+            messages.print(f"{one.path} is left out: it began on another processor, {processor}", soft_wrap=True)
             continue
         with contextlib.suppress(InUseError):
             one.train(folder / one.path.stem)

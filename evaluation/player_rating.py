@@ -175,6 +175,10 @@ def rate(
     settings, ratings, players = settings or RateSettings(), ladder.ratings, dict(anchors or {})
     for anchor in () if settings.trust_names else [name for name in ratings.names if name not in players]:
         check_name_in_file(anchor, f"the ladder of {ladder.game}", None)
+    if unknown := players.keys() - set(ratings.names):
+        raise ValueError(
+            f"anchors must be players of the ladder: {', '.join(ratings.names)}; got {', '.join(sorted(unknown))}"
+        )
     name = settings.name or _name_of(player)
     name = f"{name} (rated)" if name in ratings.names else name
 

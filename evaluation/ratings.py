@@ -31,7 +31,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.checks import check_positive
+from stoneworks.checks import as_array, check_positive
+from stoneworks.documents import shown
 
 if TYPE_CHECKING:
     from stoneworks.evaluation.match import MatchResult
@@ -321,14 +322,13 @@ def _precision(name: str, width: float) -> float:
 
 
 def _check(result: Pairing | MatchResult) -> None:
-    first, second = result.names
-    if first == second:
-        raise RatingError(f"a pairing must have two different players, got {first!r} twice")
-    scores = np.asarray(result.scores)
+    if len(result.names) != 2 or len({*result.names}) != 2:
+        raise RatingError(f"a pairing must have two different players, got {result.names!r}")
+    scores = as_array(result.scores)
     if scores.ndim != 2 or scores.shape[1] != 2 or not np.isin(scores, (0, 0.5, 1)).all():
         raise RatingError(
-            f"the scores of {first!r} against {second!r} are {scores.dtype} of shape {scores.shape}; "
-            "expected float64[num_pairs, 2] with values 0, 0.5 or 1"
+            f"the scores of {' against '.join(map(repr, result.names))} must be float64[num_pairs, 2] with values 0, 0.5 or 1, "
+            f"got {shown(scores.tolist())}"
         )
 
 

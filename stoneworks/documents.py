@@ -113,7 +113,7 @@ def describe(error: ValidationError, document: type[BaseModel]) -> str:
         return f"the key {key} is missing"
     if kind == "extra_forbidden":
         valid = _fields_at(document, problem["loc"][:-1])
-        return f"unknown key {key[:_MAX_CHARACTERS]}" + (f"; valid keys: {', '.join(valid)}" if valid else "")
+        return f"unknown key {shown(key)[1:-1]}" + (f"; valid keys: {', '.join(valid)}" if valid else "")
     if kind in ("value_error", "assertion_error"):  # raised by a validator of ours, whose message names the value
         return f"{key}: {problem['ctx']['error']}" if key else str(problem["ctx"]["error"])
     bound = _BOUNDS.get(kind)

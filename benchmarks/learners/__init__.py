@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
+import runpy
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any, ClassVar
 
 from benchmarks.protocol import Track
@@ -122,23 +121,14 @@ def load_learner(name: str) -> tuple[str, type[Learner]]:
     path = Path(name)
     if path.suffix != ".py" or not path.is_file():
         raise ValueError(f"algorithm must be one of {', '.join(LEARNERS)}, or a Python file, got {name!r}")
-    found = _learners_in(_import_file(path))
+    defined = [one for one in runpy.run_path(str(path), run_name=path.stem).values() if inspect.isclass(one)]
+    found = [
+        one
+        for one in defined
+        if issubclass(one, Learner) and one.__module__ == path.stem and not inspect.isabstract(one)
+    ]
     if len(found) != 1:
         raise ValueError(f"{name} must define one subclass of Learner, got {len(found)}")
     if path.stem in LEARNERS:
         raise ValueError(f"the file of an algorithm must not be named as a built-in one, got {name!r}")
     return path.stem, found[0]
-
-
-def _import_file(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def _learners_in(module: ModuleType) -> list[type[Learner]]:
-    defined = [cls for cls in vars(module).values() if isinstance(cls, type) and cls.__module__ == module.__name__]
-    return [cls for cls in defined if issubclass(cls, Learner) and not inspect.isabstract(cls)]

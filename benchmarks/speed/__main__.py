@@ -26,7 +26,9 @@ def speed(
     only: Annotated[
         str | None, typer.Option(metavar="PATTERN", help="Measure only rows that match this regular expression.")
     ] = None,
-    training: Annotated[bool, typer.Option(help="Also measure PPO, which takes half a minute per round.")] = True,
+    training: Annotated[
+        bool, typer.Option(help="Also measure training and self-play with a network, which take minutes per round.")
+    ] = True,
     json: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the results to a JSON file.")
     ] = None,

@@ -98,7 +98,7 @@ def run_bench(
         rounds: number of measurements per workload; medians and spreads are over the rounds.
         seconds: approximate duration of each measurement.
         only: regular expression, case-insensitive; only comparisons with a match in the measure or the names are measured.
-        with_training: whether to measure PPO, which takes half a minute per round.
+        with_training: whether to measure training and self-play with a network, which take minutes per round.
         progress: called with a description of the current measurement.
 
     Raises:

@@ -101,12 +101,13 @@ class ShareOfTime(Measured):
         super().__init__(run.name, requires=run.requires)
         self._run = run
         self._part = part
+        self._last = run.seconds_of
 
     def measure(self, seconds: float) -> None:
-        """See :meth:`Measured.measure`; refers to the latest measurement of the run, or makes the first one."""
-        if not self._run.seconds_of:
+        """See :meth:`Measured.measure`; refers to the latest measurement of the run, or makes one if it was used before."""
+        if self._run.seconds_of is self._last:
             self._run.measure(seconds)
-        parts = self._run.seconds_of
+        parts = self._last = self._run.seconds_of
         self.rates_per_second.append(100 * parts[self._part] / parts["all"])
 
 

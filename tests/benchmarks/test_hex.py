@@ -64,6 +64,8 @@ def test_all_are_trained_and_play_each_other_once(tmp_path: Path, monkeypatch: p
         assert int(row[1].replace(",", "")) > 0
     before = {file: file.stat().st_mtime_ns for file in (tmp_path / "hex").rglob("*.json")}
     comparison.main(size=3, seconds=0.5, pairs=1, folder=tmp_path / "hex", page=None)
+    with pytest.raises(ValueError, match="must have been trained for 3600 s, got"):
+        comparison.main(size=3, seconds=3600, pairs=1, folder=tmp_path / "hex", page=None)
     assert {file: file.stat().st_mtime_ns for file in before} == before
 
 

@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("scipy")
 
-from benchmarks import check, protocol, run
+from benchmarks import check, learners, protocol, run
 from benchmarks.learners import LEARNERS, load_learner, ours, reinforce, sb3
 from benchmarks.protocol import TASKS, Games, Result, ResultError, Task, check_result, read_results
 from benchmarks.summary import interquartile_mean, performance_profile, stratified
@@ -177,15 +177,31 @@ def test_the_command_makes_what_is_missing_and_takes_an_algorithm_in_a_file(
     files = sorted((tmp_path / "results").glob("*.json"))
     assert [file.name for file in files] == ["tiny-mine-0-0.5.json", "tiny-mine-1-0.5.json"]
     written = [file.stat().st_mtime_ns for file in files]
-    monkeypatch.setitem(LEARNERS, "other", ("not_there", "Other"))
-    run.main(algorithm=[mine, "other"], seed=[0, 1], **words)
+    run.main(algorithm=[mine], seed=[0, 1], **words)
     assert [file.stat().st_mtime_ns for file in files] == written
+    for module in (run, learners):
+        monkeypatch.setattr(module, "LEARNERS", {"other": ("not_there", "Other")})
+    run.main(seed=[0], **words)
     assert "other is left out: No module named 'benchmarks.learners.not_there'" in capsys.readouterr().err
+    with pytest.raises(ImportError, match="not_there"):
+        run.main(algorithm=["other"], **words)
     damage(files[0], lambda fields: fields.update(curve=[], hardware={"processor": "another", "cores": 1}))
     run.main(algorithm=[mine], seed=[0], **words)
     assert "is left out: it began on another processor, another" in capsys.readouterr().err
     with pytest.raises(ValueError, match=r"task must be one of .*, got 'chess'"):
         run.main(algorithm=[mine], seed=[0], **{**words, "task": ["chess"]})
+
+
+def test_a_mistake_in_an_algorithm_and_a_file_of_another_ladder_are_errors(tiny: str, tmp_path: Path) -> None:
+    file = tmp_path / "wrong.py"
+    head, text = "def iterate(self) -> None:\n", Path(reinforce.__file__).read_text(encoding="utf-8")
+    file.write_text(text.replace(head, f"{head}        int('x')\n"))
+    with pytest.raises(RuntimeError, match=r"tiny-wrong-0-0\.5 failed") as error:
+        begin(str(file), tiny, tmp_path).train(tmp_path / "work")
+    assert isinstance(error.value.__cause__, ValueError)
+    made("tiny", algorithm="wrong", budget=BUDGET).replace(ladder=64 * "0").save(tmp_path / "tiny-wrong-0-0.5.json")
+    with pytest.raises(ResultError, match=r"ladder must be .*, got 000"):
+        begin(str(file), tiny, tmp_path)
 
 
 def test_an_algorithm_that_is_not_there_is_an_error(tmp_path: Path) -> None:
@@ -214,6 +230,7 @@ def made(
         for number, (part, elo) in enumerate(zip(protocol.POINTS, elos, strict=True))
     ]
     values = {
+        **{"protocol": "1", "games": Games().model_dump()},
         **{"algorithm": algorithm, "track": "scratch", "task": task, "seed": seed, "budget": budget},
         **{"ladder": TASKS[task].ladder, "configuration": {"learning_rate": 1e-3}, "commit": 40 * "a"},
         **{"hardware": {"processor": "made up", "cores": 2}, "libraries": {"torch": "2"}, "curve": curve},
@@ -235,6 +252,10 @@ def problem_of(file: Path) -> str:
     ("change", "problem"),
     [
         (lambda values: values.update(protocol="2"), "protocol must be '1', got '2'"),
+        (lambda values: values.pop("protocol"), "the key protocol is missing"),
+        (lambda values: values.update({"a\nb": 1}), r"unknown key a\\nb; valid keys"),
+        (lambda values: values.update(seed=7), "seed must be from 0 to 4, got 7"),
+        (lambda values: values["curve"][1].update(search=None), "curve.search must be in all points or in none"),
         (lambda values: values.update(commit="main"), "commit must .*, got 'main'"),
         (lambda values: values.update(task="chess"), "task: must be one of vadus-5, .*, got 'chess'"),
         (lambda values: values.update(track="closed"), "track must be 'scratch' or 'open', got 'closed'"),
@@ -324,6 +345,7 @@ def test_tables_and_figures_are_made_from_all_files(tmp_path: Path, capsys: pyte
         made(seed=seed, elos=(0, 0, 0, 0, elo)).save(results / f"{seed}.json")
         made("laido-5", seed, elos=(0, 0, 0, 0, elo)).save(results / f"laido{seed}.json")
     made(seed=0, algorithm="mine").save(results / "mine.json")
+    made(seed=1, algorithm="mine", elos=(0, 0, 0, 0, 905)).replace(track="open").save(results / "open.json")
     assert check.main(results, figures=tmp_path / "figures", page=page) == 0
     text = page.read_text()
     assert "| algorithm | track | rated | vadus-5 | laido-5 | all, normalized |" in text
@@ -332,8 +354,9 @@ def test_tables_and_figures_are_made_from_all_files(tmp_path: Path, capsys: pyte
     best = [load_ladder(TASKS[task].game).ratings.elo.max() for task in ("vadus-5", "laido-5")]
     scores = [elo / top for top in best for elo in (100, 200, 300, 400, 900)]
     assert f"| {interquartile_mean(scores):.2f} (" in text
-    assert re.search(r"^\| mine \| scratch \| @64 \| 105, 1 \|  \|  \|$", text, re.MULTILINE)
-    assert "fewer than 5 seeds at 600 s: mine on vadus-5 1" in capsys.readouterr().out
+    for track, elo in (("scratch", 105), ("open", 1005)):
+        assert f"\n| mine | {track} | @64 | {elo}, 1 |  |  |\n" in text
+    assert "fewer than 5 seeds at 600 s: mine on vadus-5 2" in capsys.readouterr().out
     assert "![Rating over steps, 600 s](figures/steps-600.svg)" in text
     for name in ("processor-seconds-600.svg", "steps-600.svg", "profile-600.svg"):
         assert "ppo policy" in (tmp_path / "figures" / name).read_text()

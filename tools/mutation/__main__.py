@@ -54,6 +54,8 @@ def main(
 
     The same command goes on where it was interrupted, and tries those again that survived: there may be new tests.
     """
+    if group not in (None, *GROUPS):
+        raise typer.BadParameter(f"group must be one of {', '.join(GROUPS)}, got {group!r}")
     found = _find(changed_since)
     mutants = random.Random(seed).sample(found, min(count, len(found)))
     mutants = [mutant for mutant in mutants if group in (None, _group(mutant))]
