@@ -3,6 +3,7 @@
 ``python -m benchmarks.run --algorithm alphazero --task vadus-5 --seed 0 --budget 600 --output results/`` makes one run. All
 options may be repeated; without them, all runs of the protocol are made, first all with seed 0. Runs with a finished file are
 left out, an interrupted one continues at the last point, and a run of another process with the same folders is left to it.
+``--cluster`` makes them on the cores of a Ray cluster.
 """
 
 from __future__ import annotations
@@ -54,11 +55,13 @@ class BenchmarkRun:
     """One run.
 
     Attributes:
+        arguments: the arguments that it was made with, without ``output``.
         result: the result so far; see :meth:`train`.
         path: its file.
     """
 
     def __init__(self, algorithm: str, task: str, seed: int, budget: float, games: Games, output: Path) -> None:
+        self.arguments = (algorithm, task, seed, budget, games)
         name, self._learner_class = load_learner(algorithm)
         self._ladder = TASKS[task].load_ladder()
         self._game = load_game(TASKS[task].game)
@@ -187,6 +190,7 @@ def main(
     seed: Annotated[list[int] | None, typer.Option(min=0, help="Seeds of training; default: 0 to 4.")] = None,
     budget: Annotated[float, typer.Option(min=0.1, help="Processor seconds of training.")] = BUDGETS[0],
     folder: Annotated[Path, typer.Option(help="Folder of unfinished runs.")] = Path("runs/benchmark"),
+    cluster: Annotated[str | None, typer.Option(help="Ray cluster: auto, or HOST:PORT of its head node.")] = None,
 ) -> None:
     """Train and rate the runs that are missing."""
     output.mkdir(parents=True, exist_ok=True)
@@ -203,10 +207,13 @@ def main(
         else:
             algorithms.append(name)
     wanted: Any = itertools.product(seed or range(NUM_SEEDS), task or TASKS, algorithms)
-    for number, on, by in wanted:
-        one = BenchmarkRun(by, on, number, budget, Games(), output)
-        if one.finished:
-            continue
+    missing = (BenchmarkRun(by, on, number, budget, Games(), output) for number, on, by in wanted)
+    missing = (one for one in missing if not one.finished)
+    if cluster is not None:
+        from benchmarks.cluster.runs import make_on_cluster
+
+        return make_on_cluster(list(missing), folder, cluster)
+    for one in missing:
         if (processor := one.result.hardware.processor) != processor_name():
             messages.print(f"{one.path} is left out: it began on another processor, {processor}", soft_wrap=True)
             continue
