@@ -56,14 +56,20 @@ def train(learner: type[Learner], game: Game, seconds: float, seed: int, folder:
             training.advance((state.points + 1) / PAUSES * seconds)
 
 
-def play(game: Game, players: dict[str, str], pairs: int, folder: Path) -> ArenaResult:
+def play(game: Game, players: dict[str, str], pairs: int, folder: Path, workers: int) -> ArenaResult:
     """Play the games that are missing: each player against each other, in pairs from random openings."""
     settings = ArenaSettings(
         game=str(game), pairings=round_robin(tuple(players)), num_pairs=pairs, opening_actions=OPENING_ACTIONS
     )
     with progress_bar() as show:
         total = 2 * pairs * len(settings.pairings)
-        return play_arena(settings, folder, players, progress=lambda result: show("games", result.num_games, total))
+        return play_arena(
+            settings,
+            folder,
+            players,
+            workers=workers,
+            progress=lambda result: show("games", result.num_games, total),
+        )
 
 
 def table(result: ArenaResult, states: dict[str, TrainingState]) -> str:
@@ -92,6 +98,7 @@ def main(
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of games with swapped seats per match.")] = 50,
     folder: Annotated[Path, typer.Option(help="Folder of the training runs and games.")] = Path("runs/hex"),
     seed: Annotated[int, typer.Option(min=0, help="Seed of the training runs.")] = 0,
+    workers: Annotated[int, typer.Option(min=1, help="Number of processes that play the games.")] = 1,
     page: Annotated[Path | None, typer.Option(help="The page to write the table into.")] = None,
 ) -> None:
     """Train the players, let them play, and write the table."""
@@ -114,7 +121,7 @@ def main(
     searches = {"stoneworks AlphaZero": f"@{SIMULATIONS}"}  # the players of other libraries always search
     players = {title: state.player + searches.get(title, "") for title, state in states.items()}
     players["OpenSpiel MCTSBot"] = "openspiel_mcts:1000"
-    result = play(game, players, pairs, folder / "games")
+    result = play(game, players, pairs, folder / "games", workers)
     simulations = ", ".join(f"{title} {state.simulations:,}" for title, state in states.items() if state.simulations)
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
     text = (
