@@ -22,8 +22,7 @@ from benchmarks.summary import Estimate, performance_profile, stratified
 from stoneworks.cli.main import run
 from stoneworks.evaluation import load_ladder
 from stoneworks.extras import require_extra
-from stoneworks.files import write_whole
-from tools.pages import replace_block
+from tools.pages import markdown_table, write_block
 
 with require_extra("train", "figures"):
     import matplotlib
@@ -87,18 +86,18 @@ class Rows:
 def table(rows: Rows, budget: float) -> str:
     """Return the table of final ratings, as Markdown."""
     heads = ["algorithm", "track", "rated", *rows.tasks, "all, normalized"]
-    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    lines = []
     for row in rows.names:
         finals = [rows.final(row, task) for task in rows.tasks]
         cells = [f"{_shown(stratified([elos]), 0)}, {len(elos)}" if elos else "" for elos in finals]
         total = _shown(stratified(rows.scores(row)), 2) if all(finals) else ""
-        lines.append(f"| {' | '.join([*row, *cells, total])} |")
+        lines.append([*row, *cells, total])
     processors = sorted({result.hardware.processor for result in rows.results})
     caption = (
         f"Elo on the task's ladder after {budget:g} processor seconds: interquartile mean, 95 % bootstrap interval, number of "
         f"seeds. Normalized: random play is 0, the strongest player of the ladder 1. {', '.join(processors)}."
     )
-    return "\n".join([*lines, "", caption, ""])
+    return f"{markdown_table(heads, lines)}\n{caption}\n"
 
 
 def _shown(estimate: Estimate, digits: int) -> str:
@@ -202,8 +201,7 @@ def main(
         if few := [f"{' on '.join(key)} {number}" for key, number in counts.items() if number < NUM_SEEDS]:
             print(f"fewer than {NUM_SEEDS} seeds at {seconds:g} s: {', '.join(few)}")
     text = "\n".join(blocks) or "No results are stored yet.\n"
-    if page is not None:
-        write_whole(page, replace_block(page.read_text(encoding="utf-8"), BEGIN, END, text))
+    write_block(page, BEGIN, END, text)
     Console(soft_wrap=True, highlight=False).print(text, markup=False)
     return 1 if problems else 0
 

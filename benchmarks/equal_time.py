@@ -20,14 +20,14 @@ from stoneworks.cli.console import console
 from stoneworks.cli.main import run
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.match import random_opening, wilson_interval
-from stoneworks.files import append_json_line, write_whole
+from stoneworks.files import append_json_line
 from stoneworks.models.bots.bot import Bot
 from stoneworks.models.bots.loading import load_bot
 from stoneworks.models.checkpoint import WEIGHTS_FILE
 from stoneworks.models.description import METADATA_FILE
 from stoneworks.models.machine import processor_name
 from stoneworks.models.shipped import shipped_folder
-from tools.pages import replace_block
+from tools.pages import check_block, markdown_table, write_block
 
 BEGIN, END = "<!-- matches at equal time, by benchmarks.equal_time -->", "<!-- end of the matches at equal time -->"
 
@@ -122,14 +122,14 @@ def table(games: list[dict[str, Any]], seconds: float) -> str:
     """Return the table of all matches with a time limit, as Markdown, without boards on which none was played."""
     played = {game["opponent"] for game in games}
     opponents = [name for name in opponents_at(seconds) if name in played]
-    lines = [f"| board, agent | {' | '.join(f'`{name}`' for name in opponents)} |", f"|{'---|' * (1 + len(opponents))}"]
+    rows = []
     for board, agent in BOARDS.items():
         matches = [scores(games, board, opponent) for opponent in opponents]
         if any(matches):
-            lines.append(f"| {board}, {agent}@{seconds:g}s | {' | '.join(map(cell, matches))} |")
+            rows.append([f"{board}, {agent}@{seconds:g}s", *map(cell, matches)])
     processors = ", ".join(sorted({game["processor"] for game in games if game["seconds"] == seconds}))
     caption = f"Points in games at {seconds:g} s per action for both, with 95 % Wilson intervals; {processors}."
-    return "\n".join([*lines, "", caption, ""])
+    return f"{markdown_table(['board, agent', *(f'`{name}`' for name in opponents)], rows)}\n{caption}\n"
 
 
 def tables(games: list[dict[str, Any]]) -> str:
@@ -149,8 +149,7 @@ def main(
     ] = 1.0,
 ) -> None:
     """Play the matches that are missing and write the table."""
-    if page is not None:
-        replace_block(page.read_text(encoding="utf-8"), BEGIN, END, "")  # raises an error before the games
+    check_block(page, BEGIN, END)
     messages = console(stderr=True)
     games = read(path)
     bots: dict[tuple[str, str], Bot] = {}
@@ -168,8 +167,7 @@ def main(
         append_json_line(path, games[-1])
         messages.print(f"{number} of {len(to_play)}: {asked['game']}, {names[0]} against {names[1]}: {score:g}")
     text = tables(games)
-    if page is not None:
-        write_whole(page, replace_block(page.read_text(encoding="utf-8"), BEGIN, END, text))
+    write_block(page, BEGIN, END, text)
     messages.print(text, soft_wrap=True)
 
 

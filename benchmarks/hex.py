@@ -24,11 +24,10 @@ from stoneworks.cli.console import console, progress_bar
 from stoneworks.cli.main import run
 from stoneworks.envs.rules import Game
 from stoneworks.evaluation import ArenaResult, ArenaSettings, play_arena, round_robin
-from stoneworks.files import write_whole
 from stoneworks.locks import InUseError, lock_folder
 from stoneworks.models.machine import processor_name
 from stoneworks.training.runs.hardware import torch_threads
-from tools.pages import replace_block
+from tools.pages import check_block, markdown_table, write_block
 
 #: The trained players.
 LEARNERS: dict[str, type[Learner]] = {
@@ -75,8 +74,8 @@ def play(game: Game, players: dict[str, str], pairs: int, folder: Path, workers:
 def table(result: ArenaResult, states: dict[str, TrainingState]) -> str:
     """Return the scores of the players as Markdown, with the steps of each in training."""
     names = result.settings.players
-    lines = [f"| {' | '.join(['', 'steps', *(f'v {number}' for number in range(1, len(names) + 1))])} |"]
-    lines.append(f"|{'---|' * (len(names) + 2)}")
+    heads = ["", "steps", *(f"v {number}" for number in range(1, len(names) + 1))]
+    rows = []
     for number, name in enumerate(names, 1):
         cells = [f"{number} {name}", f"{states[name].steps:,}" if name in states else ""]
         for other in names:
@@ -87,8 +86,8 @@ def table(result: ArenaResult, states: dict[str, TrainingState]) -> str:
             low, high = match.interval
             score = (match.score, low, high) if match.names[0] == name else (1 - match.score, 1 - high, 1 - low)
             cells.append("{:.0f} % ({:.0f} to {:.0f})".format(*(100 * value for value in score)))
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+        rows.append(cells)
+    return markdown_table(heads, rows)
 
 
 @app.command()
@@ -104,8 +103,7 @@ def main(
     """Train the players, let them play, and write the table."""
     game = load_measured_game(f"hex(size={size},swap=False)")
     begin, end = (f"<!-- {word} of hex {size}, by benchmarks.hex -->" for word in ("results", "end of the results"))
-    if page is not None:
-        replace_block(page.read_text(encoding="utf-8"), begin, end, "")  # raises an error before the training
+    check_block(page, begin, end)
     for learner in LEARNERS.values():
         train(learner, game, seconds, seed, folder / learner.__name__)
     states = {title: read_state(folder / learner.__name__ / "training") for title, learner in LEARNERS.items()}
@@ -125,12 +123,11 @@ def main(
     simulations = ", ".join(f"{title} {state.simulations:,}" for title, state in states.items() if state.simulations)
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
     text = (
-        f"{table(result, states)}\n\n`{game}`: {seconds:g} processor seconds of training each, {2 * pairs} games per match "
+        f"{table(result, states)}\n`{game}`: {seconds:g} processor seconds of training each, {2 * pairs} games per match "
         f"from {OPENING_ACTIONS} random actions, AlphaZero with {SIMULATIONS} simulations and MCTSBot with 1,000; "
         f"{versions}; {processor_name()}. Simulations in training: {simulations}.\n"
     )
-    if page is not None:
-        write_whole(page, replace_block(page.read_text(encoding="utf-8"), begin, end, text))
+    write_block(page, begin, end, text)
     messages.print(text, soft_wrap=True)
 
 

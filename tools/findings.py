@@ -23,12 +23,11 @@ from rich.progress import Progress
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.evaluation.match import wilson_interval
-from stoneworks.files import write_whole
 from stoneworks.models.bots.loading import load_bot
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.text import percent
 from stoneworks.training.runs.hardware import torch_threads
-from tools.pages import replace_block
+from tools.pages import check_block, write_block
 
 BEGIN = "<!-- what self-play found, by tools.findings -->"
 END = "<!-- end of what self-play found -->"
@@ -183,7 +182,7 @@ def main(
     """Play games of a shipped agent against itself, and write what they show into the page of its game."""
     game = load_game(agent.partition("-")[0])
     page = docs / f"{game.name}.md"
-    replace_block(page.read_text(encoding="utf-8"), BEGIN, END, "")  # raises an error before the games
+    check_block(page, BEGIN, END)
     with torch_threads(1), Progress(console=Console(stderr=True, markup=False)) as progress:
         task = progress.add_task(str(game), total=games)
         findings = play_and_summarize(
@@ -197,9 +196,8 @@ def main(
         )
     picture = f"images/{game.name}-opening.svg"
     block = section(findings, picture)
-    text = replace_block(page.read_text(encoding="utf-8"), BEGIN, END, block)
     draw(game.new_initial_state(), fill=opening_heat(findings)).save(docs / picture)
-    write_whole(page, text)
+    write_block(page, BEGIN, END, block)
 
 
 if __name__ == "__main__":

@@ -17,11 +17,10 @@ import numpy.typing as npt
 import typer
 
 from stoneworks.envs.rules import Batch, Game, load_game
-from stoneworks.files import write_whole
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.shipped import find
 from stoneworks.training.runs.hardware import torch_threads
-from tools.pages import replace_block
+from tools.pages import check_block, markdown_table, write_block
 
 BEGIN = "<!-- the games in figures, by tools.game_figures -->"
 END = "<!-- end of the games in figures -->"
@@ -104,8 +103,8 @@ def main(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the games.")] = 0,
 ) -> None:
     """Measure the games and write the table."""
-    replace_block(page.read_text(encoding="utf-8"), BEGIN, END, "")  # raises an error before the games
-    lines = [f"| {' | '.join(HEADS)} |", f"|{'---|' * len(HEADS)}"]
+    check_block(page, BEGIN, END)
+    rows = []
     with torch_threads(1):
         for name in GAMES:
             game = load_game(name)
@@ -113,15 +112,13 @@ def main(
                 ("random", random_games, random_player),
                 ("agent", agent_games, policy_player(game, seed, sampled_actions)),
             ):
-                lines.append(f"| `{name}` | {kind} | {' | '.join(figures(game, number, seed, player))} |")
-                print(lines[-1])
-    lines += [
-        "",
+                rows.append((f"`{name}`", kind, *figures(game, number, seed, player)))
+                print(*rows[-1])
+    caption = (
         f"{random_games} random games and {agent_games} games of the shipped policy against itself per board, the first "
-        f"{sampled_actions} actions of which are sampled. Measured on {datetime.datetime.now(datetime.UTC).date().isoformat()}.",
-    ]
-    now = page.read_text(encoding="utf-8")  # keeps changes of the page during the games
-    write_whole(page, replace_block(now, BEGIN, END, "\n".join(lines) + "\n"))
+        f"{sampled_actions} actions of which are sampled. Measured on {datetime.datetime.now(datetime.UTC).date().isoformat()}."
+    )
+    write_block(page, BEGIN, END, f"{markdown_table(HEADS, rows)}\n{caption}\n")
 
 
 if __name__ == "__main__":

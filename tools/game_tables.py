@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.ladder import shipped_ladders
+from tools.pages import markdown_table
 
 #: Sizes in the table of a game whose board has one.
 SIZES = {"vadus": (5, 7, 9, 11), "laido": (5, 7, 9, 11), "taugo": (6, 9, 16, 24)}
@@ -29,20 +30,22 @@ def facts_table(name: str) -> str:
         "Symmetries": len(game.symmetries),
         "Version": game.version,
     }
-    lines = ["| fact | value |", "|---|---|", *(f"| {fact} | {value} |" for fact, value in facts.items())]
-    if name in SIZES:
-        lines += ["", "| size | points | actions | observation | maximum length |", "|---|---|---|---|---|"]
-    for size in SIZES.get(name, ()):
-        sized = load_game(name, size=size)
-        cells = (size, sized.grid.on_board.sum(), sized.num_actions, sized.observation_shape, sized.max_game_length())
-        lines.append(f"| {' | '.join(map(str, cells))} |")
-    return "\n".join(lines) + "\n"
+    table = markdown_table(("fact", "value"), facts.items())
+    if name not in SIZES:
+        return table
+    sized = [load_game(name, size=size) for size in SIZES[name]]
+    rows = [
+        (one.options["size"], one.grid.on_board.sum(), one.num_actions, one.observation_shape, one.max_game_length())
+        for one in sized
+    ]
+    return f"{table}\n{markdown_table(('size', 'points', 'actions', 'observation', 'maximum length'), rows)}"
 
 
 def seats_table(name: str) -> str:
     """Return a table of what player 0's seat is worth on the boards of a game that have a ladder."""
-    lines = ["| board | games of the ladder | worth of player 0's seat, Elo |", "|---|---|---|"]
-    for game, ladder in shipped_ladders().items():
-        if load_game(game).name == name:
-            lines.append(f"| `{game}` | {ladder.games:,} | {ladder.seat.elo:+.0f} ± {ladder.seat.standard_error:.0f} |")
-    return "\n".join(lines) + "\n"
+    rows = [
+        (f"`{game}`", f"{ladder.games:,}", f"{ladder.seat.elo:+.0f} ± {ladder.seat.standard_error:.0f}")
+        for game, ladder in shipped_ladders().items()
+        if load_game(game).name == name
+    ]
+    return markdown_table(("board", "games of the ladder", "worth of player 0's seat, Elo"), rows)

@@ -6,18 +6,14 @@ from collections.abc import Sequence
 
 from stoneworks.evaluation.ladder import Ladder
 from stoneworks.text import percent
+from tools.pages import markdown_table
 
 
 def tables_of(ladders: Sequence[Ladder]) -> str:
     """Return the tables of ladders in Markdown."""
     parts = []
     for ladder in ladders:
-        lines = [
-            f"### `{ladder.game}`",
-            "",
-            "| player | rating | ± | over the next | ± | stronger than the next | games |",
-            "|---|---|---|---|---|---|---|",
-        ]
+        rows = []
         for player in ladder.players:
             over = player.over_next
             cells = [
@@ -29,11 +25,11 @@ def tables_of(ladders: Sequence[Ladder]) -> str:
                 "" if over is None else percent(over.likelihood_of_superiority),
                 f"{player.games:,}",
             ]
-            lines.append("| " + " | ".join(cells) + " |")
-        lines += [
-            "",
+            rows.append(cells)
+        heads = ("player", "rating", "±", "over the next", "±", "stronger than the next", "games")
+        parts.append(
+            f"### `{ladder.game}`\n\n{markdown_table(heads, rows)}\n"
             f"{ladder.games:,} games, {ladder.distinct_games:,} distinct; player 0's seat is worth {ladder.seat.elo:+.0f} ± "
-            f"{ladder.seat.standard_error:.0f}. Made on {ladder.made.date} by `{ladder.made.command}`.",
-        ]
-        parts.append("\n".join(lines))
+            f"{ladder.seat.standard_error:.0f}. Made on {ladder.made.date} by `{ladder.made.command}`."
+        )
     return "\n\n".join(parts) + "\n" if parts else "There are no ladders yet.\n"

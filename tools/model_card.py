@@ -12,6 +12,7 @@ from stoneworks.text import duration, percent
 from stoneworks.training.runs.algorithms import ALGORITHMS
 from stoneworks.training.runs.report import hardware_in_words, match_results_table, network_in_words, policy_in_words
 from stoneworks.training.runs.run_folder import algorithm_of
+from tools.pages import markdown_table
 
 _MOST_CURVE_ROWS = 12
 
@@ -102,9 +103,8 @@ def _accuracy_table(rows: Sequence[Mapping[str, Any]]) -> str:
         part = f"last {row['last_actions']} actions" if row["last_actions"] else "whole games"
         board = f"`{row['game']}`", part, str(row["positions"])
         cells.setdefault(board, {})[row["player"]] = f"{percent(row['share'])} ({percent(*row['interval'])})"
-    lines = [f"| {' | '.join(['board', 'from', 'positions', *players])} |", f"|{'---|' * (3 + len(players))}"]
-    lines += [f"| {' | '.join([*board, *(shares[player] for player in players)])} |" for board, shares in cells.items()]
-    return "\n".join(lines) + "\n"
+    lines = ([*board, *(shares[player] for player in players)] for board, shares in cells.items())
+    return markdown_table(["board", "from", "positions", *players], lines)
 
 
 def _curve(match_results: Sequence[Mapping[str, Any]], unit: str) -> str:
@@ -150,12 +150,11 @@ def score_table(
         pairings: the pairings.
         separator: text between a score and its interval.
     """
-    all_heads = [*heads, *(f"{player} against {opponent}" for player, opponent in pairings)]
-    lines = [f"| {' | '.join(all_heads)} |", f"|{'---|' * len(all_heads)}"]
+    lines = []
     for cells, matches in rows:
         scores = {
             (row["player"], row["opponent"]): f"{percent(row['score'])}{separator}({percent(*row['interval'])})"
             for row in matches
         }
-        lines.append(f"| {' | '.join([*cells, *(scores.get(pairing, '') for pairing in pairings)])} |")
-    return "\n".join(lines) + "\n"
+        lines.append([*cells, *(scores.get(pairing, "") for pairing in pairings)])
+    return markdown_table([*heads, *(f"{player} against {opponent}" for player, opponent in pairings)], lines)

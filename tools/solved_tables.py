@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stoneworks.models.solved.solved_game import SolvedGame, shipped_solutions
+from tools.pages import markdown_table
 
 RESULTS = {1: "player 0 wins", 0: "a draw", -1: "player 1 wins"}
 
@@ -17,16 +18,11 @@ def solved_table(name: str | None = None) -> str:
 
 def table_of(solved: Sequence[SolvedGame]) -> str:
     """Return a Markdown table of solved games."""
-    lines = [
-        "| game | result | first actions that keep it | positions | seconds |",
-        "|---|---|---|---|---|",
-    ]
+    rows = []
     for one in solved:
         only = f", `{one.actions[0]}`" if len(one.actions) == 1 < one.num_actions else ""
-        lines.append(
-            f"| `{one.game}` | {RESULTS[one.result]} | {len(one.actions)} of {one.num_actions}{only} | {one.num_positions:,} | "
-            f"{one.seconds:.1f} |"
-        )
+        kept = f"{len(one.actions)} of {one.num_actions}{only}"
+        rows.append((f"`{one.game}`", RESULTS[one.result], kept, f"{one.num_positions:,}", f"{one.seconds:.1f}"))
     machines = sorted({f"{one.processor} on {one.date}" for one in solved})
-    lines += ["", f"Solved by `stoneworks solve` on one shared core: {'; '.join(machines)}."]
-    return "\n".join(lines) + "\n"
+    table = markdown_table(("game", "result", "first actions that keep it", "positions", "seconds"), rows)
+    return f"{table}\nSolved by `stoneworks solve` on one shared core: {'; '.join(machines)}.\n"
