@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import secrets
 import sqlite3
@@ -22,6 +23,7 @@ DATABASE_FILE = "games.sqlite3"
 _NAMES = tuple(GameHeader.model_fields)
 _COLUMNS = ", ".join(_NAMES)
 _MAX_GAMES = 10_000
+_LOG = logging.getLogger(__name__)
 
 _Header = TypeVar("_Header", bound=GameHeader)
 
@@ -135,13 +137,22 @@ class Store:
             return _load(database, game_id)
 
     def recent(self, first: int, count: int) -> tuple[list[GameHeader], int]:
-        """Return a page of games without their nodes, most recently changed first, and the total number of games."""
+        """Return a page of games without their nodes, most recently changed first, and the total number of games.
+
+        Damaged ones are left out of the page.
+        """
         with self._transaction() as database:
             rows = database.execute(
                 f"SELECT {_COLUMNS} FROM games ORDER BY updated DESC, id LIMIT ? OFFSET ?", (count, first)
             ).fetchall()
             (number,) = database.execute("SELECT count(*) FROM games").fetchone()
-        return [_game_of(GameHeader, row) for row in rows], number
+        games = []
+        for row in rows:
+            try:
+                games.append(_game_of(GameHeader, row))
+            except RequestError as error:
+                _LOG.warning("%s", error)
+        return games, number
 
     def all_ids(self) -> list[str]:
         """Return the ids of all games, oldest first."""

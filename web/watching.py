@@ -278,7 +278,10 @@ class Watch:
 
         def record(_: Request, asked: RecordQuery) -> WatchedGame:
             found = self.record(asked.source, asked.index)
-            turns = turns_of(positions.line(positions.game(found.game), found.actions))
+            game = positions.game(found.game)
+            if found.version != game.version:
+                raise RequestError(f"version is {found.version}; {game} is now of version {game.version}", 409)
+            turns = turns_of(positions.line(game, found.actions))
             return WatchedGame(**dict(found), index=asked.index, turns=turns)
 
         return [

@@ -187,3 +187,14 @@ def test_a_game_with_a_damaged_tree_is_an_error(start: Start, shared_server: Any
         answer = client.get(play.path)
         assert answer.status_code == 500
         assert "damaged: node 2 has no parent before it" in answer.text
+
+
+def test_a_damaged_game_does_not_hide_the_others(start: Start, shared_server: Any, client: httpx.Client) -> None:
+    damaged, intact = start("vadus(size=3)", [None, None]), start("vadus(size=3)", [None, None])
+    with sqlite3.connect(shared_server.data / "games.sqlite3") as database:
+        database.execute("UPDATE games SET players = '[1]' WHERE id = ?", (damaged.view["id"],))
+    database.close()
+    listed = [game["id"] for game in client.get("/api/games").json()["games"]]
+    assert intact.view["id"] in listed
+    assert damaged.view["id"] not in listed
+    assert int(client.get("/api/export").headers["stoneworks-games-left-out"]) >= 1

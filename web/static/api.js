@@ -60,15 +60,10 @@ export async function info() {
 
 const bots = new Map();
 
-/** Returns the bots for a game; fetched once per game. */
+/** Returns the bots for a game, which may change; several requests at a time are one. */
 export async function botsFor(game) {
-  if (!bots.has(game)) bots.set(game, get("bots", { game }));
-  try {
-    return (await bots.get(game)).bots;
-  } catch (error) {
-    bots.delete(game);
-    throw error;
-  }
+  if (!bots.has(game)) bots.set(game, get("bots", { game }).finally(() => bots.delete(game)));
+  return (await bots.get(game)).bots;
 }
 
 /** Returns a bot that was typed by name; an error says why there is none. */

@@ -64,7 +64,8 @@ export class Board {
   }
 
   render() {
-    const hadFocus = this.element.contains(document.activeElement);
+    // After a click, the keys are those of the page.
+    const hadFocus = this.element.contains(document.activeElement) && document.activeElement.matches(":focus-visible");
     this.menu?.remove();
     this.menu = null;
     this.words?.remove();
@@ -190,7 +191,6 @@ export class Board {
     if (event.key === "Escape" && (this.chosen.length || this.menu)) {
       event.stopPropagation();
       this.reset();
-      this.hits.get(this.focused)?.focus();
       return;
     }
     const place = event.target.closest?.(".hit")?.dataset.place;

@@ -57,6 +57,8 @@ export class BotChoice {
       return;
     }
     this.value = wanted;
+    // A bot that has a level is listed twice; one that was chosen among all does not follow the level.
+    if (before?.value === wanted && !level) [...this.select.options].findLast((option) => option.value === wanted).selected = true;
     if (wanted && !this.value) this.value = fallback;
   }
 
@@ -106,10 +108,11 @@ export class BotChoice {
       return;
     }
     this.problem.textContent = "";
+    const hadFocus = document.activeElement === this.name; // a click elsewhere ends the typing too
     this.fill();
     this.value = this.typed.name;
     this.name.value = "";
-    this.select.focus();
+    if (hadFocus) this.select.focus();
     this.chosen(this.value);
   }
 }

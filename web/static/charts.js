@@ -114,7 +114,8 @@ export function lineChart(lines, { title, xLabel = "", width = 640, height = 190
 }
 
 /** Returns a chart of ratings with standard errors, one row for each player. */
-export function ratingChart(players, anchor, width = 640) {
+export function ratingChart(players, anchor) {
+  const width = 640;
   const row = 28;
   const height = players.length * row + 34;
   const left = 150;

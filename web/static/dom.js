@@ -124,6 +124,16 @@ export function resultOfPlayers(result, players) {
   return resultText(result, names[0] === names[1] ? ["first player", "second player"] : names);
 }
 
+/** Calls `redraw`; if that replaces the element in `part` that has the focus, the one with the same name gets it. */
+export function keepFocus(part, redraw) {
+  const nameOf = (node) => node.dataset.name ?? node.getAttribute("aria-label") ?? node.getAttribute("href") ?? node.textContent;
+  const focused = part.contains(document.activeElement) ? document.activeElement : null;
+  const name = focused && nameOf(focused);
+  redraw();
+  if (!focused || focused.isConnected) return;
+  [...part.querySelectorAll("a, button, summary, [tabindex]")].find((node) => nameOf(node) === name)?.focus({ preventScroll: true });
+}
+
 /** Returns a function whose calls run one after the other. */
 export function inTurn(run) {
   let last = Promise.resolve();
@@ -145,10 +155,14 @@ export function requestCounter() {
 
 export function sleep(milliseconds, signal) {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal?.addEventListener("abort", () => {
+    const stop = () => {
       clearTimeout(timer);
       reject(new DOMException("aborted", "AbortError"));
-    });
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", stop, { once: true });
   });
 }

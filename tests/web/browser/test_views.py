@@ -190,7 +190,7 @@ def test_records_are_imported_and_exported(visit: OpenPage, watched: Path) -> No
     expect(page.locator(".toast")).to_have_text("30 games imported")
     expect(page.locator("tbody tr").first).to_contain_text("random – other")
     with page.expect_download() as download:
-        page.get_by_role("link", name="Export all").click()
+        page.get_by_role("button", name="Export all").click()
     lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
     exported = {GameRecord.from_json(line).actions for line in lines}
     assert {record.actions for record in random_records(30)} <= exported
@@ -233,6 +233,12 @@ def test_watched_folders_are_shown_as_they_grow(open_page: OpenPage, start_serve
     expect(page.locator(".records tbody tr")).to_have_count(4)
     page.get_by_role("button", name="Replay game 3").click()
     expect(page.locator(".replay h2")).to_have_text("3. random – other")
+    # The list and its filters grow while the focus is in it.
+    expect(page.get_by_label("Match")).to_be_hidden()
+    write_records(watched / "run" / "matches" / "0006000-1.jsonl", random_records(2))
+    expect(page.locator(".records tbody tr")).to_have_count(6)
+    expect(page.get_by_label("Match")).to_be_visible()
+    expect(page.get_by_role("button", name="Replay game 3")).to_be_focused()
     page.goto(page.url)
     expect(page.locator(".replay h2")).to_have_text("3. random – other")
     expect(page.locator(".replay .move")).to_have_count(len(random_records(3)[2].actions))
@@ -241,6 +247,32 @@ def test_watched_folders_are_shown_as_they_grow(open_page: OpenPage, start_serve
     write_records(watched / "new.jsonl", random_records(1))
     expect(page.locator(".sources").get_by_role("link", name="new.jsonl", exact=True)).to_be_visible()
     expect(page.locator(".sources a")).to_have_count(4)
+
+
+def test_what_is_redrawn_keeps_the_focus_and_clicks_leave_the_keys_to_the_page(visit: OpenPage) -> None:
+    page = visit(POSITION)
+    page.locator(".agent tbody").first.wait_for()
+    page.locator(".bot-choice", has_text="Opponent").locator("select").select_option("\n")
+    page.keyboard.type("mcts:5000", delay=100)  # analyses arrive meanwhile
+    expect(page.get_by_label("Name of the bot").last).to_have_value("mcts:5000")
+    page.locator(".hit").first.click()
+    heat = page.locator('[data-name^="heat "]').first
+    before = heat.get_attribute("aria-pressed")
+    page.keyboard.press("m")
+    expect(heat).not_to_have_attribute("aria-pressed", str(before))
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".hit").first).not_to_be_focused()
+    page = visit("/learn/vadus")
+    skip = page.get_by_role("button", name="Skip")
+    skip.press("Enter")
+    expect(page.get_by_role("heading", name="Step 2 of")).to_be_visible()
+    expect(skip).to_be_focused()
+
+
+def test_the_value_bar_has_the_colors_of_the_players_after_a_swap(visit: OpenPage) -> None:
+    page = visit("/analyze?game=laido(size=3)&moves=b4,swap")
+    expect(page.locator(".value-bar")).to_have_class(re.compile("black"))
+    expect(page.locator(".value-bar")).to_have_css("background-color", "rgb(26, 33, 41)")
 
 
 def test_a_replay_needs_no_server(open_page: OpenPage, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import { Board } from "../board.js";
 import { BotChoice } from "../bots.js";
 import { lineChart } from "../charts.js";
 import { judgedTurns, report } from "../report.js";
-import { actionLabel, announce, button, h, inTurn, keyList, labeled, numberCell, percent, resultText, signed, sleep, swatch, tableHead, tableRow, toast, turnText } from "../dom.js";
+import { actionLabel, announce, button, h, inTurn, keepFocus, keyList, labeled, numberCell, percent, resultText, signed, sleep, swatch, tableHead, tableRow, toast, turnText } from "../dom.js";
 import { GameChoice } from "../games.js";
 import { importButton } from "../import.js";
 
@@ -273,8 +273,10 @@ class AnalysisPage {
       onchange: () => {
         this.auto = auto.checked;
         localStorage.setItem("auto-analysis", this.auto ? "on" : "off");
-        if (this.auto) this.think();
-        else this.stop();
+        if (this.auto) {
+          this.curveDone = this.updateCurve();
+          this.think();
+        } else this.stop();
         this.showPanels();
       },
     });
@@ -454,7 +456,7 @@ class AnalysisPage {
   }
 
   key(event) {
-    if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea, .hit")) return;
+    if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea")) return;
     const pressed = { l: "line", m: "heat" }[event.key];
     if (pressed) this.panels.querySelector(`[data-name^="${pressed} "]`)?.click();
     if (!["Home", "End", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"].includes(event.key)) return;
@@ -486,6 +488,10 @@ class AnalysisPage {
   showTools() {
     const { tree } = this;
     const onMainLine = new Set([0, ...tree.path(tree.current).map((node) => node.id)]).has(tree.cursor);
+    const isOver = Boolean(this.position?.outcome);
+    const shown = [tree.id, onMainLine, isOver].join();
+    if (this.toolsShown === shown) return; // an opponent may be chosen or typed just now
+    this.toolsShown = shown;
     this.tools.replaceChildren(
       ...[
         button("Copy link", async () => {
@@ -498,7 +504,7 @@ class AnalysisPage {
           }
         }),
         this.opponent.element,
-        button("Play from here", () => this.playFromHere(), { disabled: Boolean(this.position?.outcome) }),
+        button("Play from here", () => this.playFromHere(), { disabled: isOver }),
         tree.id === null ? button("Save", () => this.save(), { class: "primary" }) : h("a", { class: "button", href: `/api/games/${tree.id}/record`, download: true }, "Record"),
         tree.id === null ? null : h("a", { class: "button", href: `/play/${tree.id}` }, "Game"),
         !onMainLine ? button("Delete variation", () => this.removeVariation()) : null,
@@ -560,7 +566,6 @@ class AnalysisPage {
     this.shownNode = node;
     this.position = position;
     this.board.show(position, { label: `Board of ${tree.game} after ${fields.actions.length} actions` });
-    this.board.element.dataset.node = node;
     this.showTools();
     this.showStatus();
     this.showButtons();
@@ -681,9 +686,7 @@ class AnalysisPage {
   }
 
   showPanels() {
-    const focused = this.panels.contains(document.activeElement) ? document.activeElement.dataset.name : undefined;
-    this.panels.replaceChildren(...this.agents.map((agent) => this.panelOf(agent)));
-    if (focused) this.panels.querySelector(`[data-name="${CSS.escape(focused)}"]`)?.focus();
+    keepFocus(this.panels, () => this.panels.replaceChildren(...this.agents.map((agent) => this.panelOf(agent))));
   }
 
   panelOf(agent) {

@@ -2,7 +2,7 @@
 
 import { botsFor, get, info, post } from "../api.js";
 import { BotChoice } from "../bots.js";
-import { button, h, requestCounter, resultOfPlayers, table, tableRow, toast, when } from "../dom.js";
+import { button, h, keepFocus, requestCounter, resultOfPlayers, table, tableRow, toast, when } from "../dom.js";
 import { GameChoice, howToPlay } from "../games.js";
 import { importButton } from "../import.js";
 
@@ -109,18 +109,31 @@ async function showGames(section, first, signal) {
       ),
     ]),
   );
-  section.replaceChildren(
-    h("h2", { id: "games-heading" }, "Games"),
-    rows.length
-      ? table("List of games", ["Game", "Players", "Result", "Changed", "Actions"], rows, { class: "games" })
-      : h("p", { class: "faint" }, "There are no games yet."),
-    h(
-      "div",
-      { class: "row" },
-      first > 0 ? button("Newer", () => again(Math.max(0, first - PAGE))) : null,
-      first + PAGE < answer.total ? button("Older", () => again(first + PAGE)) : null,
-      importButton(() => again(0)),
-      answer.total ? h("a", { class: "button", href: "/api/export", download: true }, "Export all") : null,
+  keepFocus(section, () =>
+    section.replaceChildren(
+      h("h2", { id: "games-heading" }, "Games"),
+      rows.length
+        ? table("List of games", ["Game", "Players", "Result", "Changed", "Actions"], rows, { class: "games" })
+        : h("p", { class: "faint" }, "There are no games yet."),
+      h(
+        "div",
+        { class: "row" },
+        first > 0 ? button("Newer", () => again(Math.max(0, first - PAGE))) : null,
+        first + PAGE < answer.total ? button("Older", () => again(first + PAGE)) : null,
+        importButton(() => again(0)),
+        answer.total ? button("Export all", exportAll) : null,
+      ),
     ),
   );
+}
+
+/** Downloads the records of all games, and says how many have none, such as those of games that are not installed. */
+async function exportAll() {
+  const response = await fetch("/api/export");
+  if (!response.ok) throw new Error(`the server answered ${response.status}`);
+  const address = URL.createObjectURL(await response.blob());
+  h("a", { href: address, download: "games.jsonl" }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+  const leftOut = Number(response.headers.get("stoneworks-games-left-out"));
+  if (leftOut) toast(`${leftOut} ${leftOut === 1 ? "game" : "games"} left out: damaged, of another version, or of a game that is not installed`);
 }

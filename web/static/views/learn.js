@@ -2,7 +2,7 @@
 
 import { ApiError, botsFor, get, info, post } from "../api.js";
 import { Board } from "../board.js";
-import { actionLabel, announce, button, h, inTurn, parseSvg, requestCounter } from "../dom.js";
+import { actionLabel, announce, button, h, inTurn, keepFocus, parseSvg, requestCounter } from "../dom.js";
 import { howToPlay } from "../games.js";
 
 export async function showLessons(view, { id, signal, go }) {
@@ -91,6 +91,14 @@ class Lessons {
     this.board.show(this.position, { hint: this.marks ? wanted : [], label: `Board of step ${this.at + 1}` });
     this.element.dataset.played = played.length;
     if (this.done) this.answer.textContent = position.outcome ? `Done. ${this.result(position)}` : "Done.";
+    const hadFocus = this.element.contains(document.activeElement);
+    keepFocus(this.element, () => this.showButtons(wanted));
+    if (this.done) this.buttons.querySelector("[data-name]").focus();
+    else if (hadFocus && document.activeElement === document.body) this.board.focus();
+  }
+
+  showButtons(wanted) {
+    const { position, played } = this;
     this.actions.replaceChildren(
       ...(this.done ? [] : position.buttons).map((item) => button(actionLabel(item, position), () => this.play([item.action]), { "data-action": item.action, class: this.marks && wanted.includes(item.action) ? "primary" : "" })),
     );
@@ -103,7 +111,6 @@ class Lessons {
         ? button("Play a first game", () => this.playGame(), { class: "primary", "data-name": "next" })
         : button(this.done ? "Next" : "Skip", () => this.start(this.at + 1), { class: this.done ? "primary" : "", "data-name": "next" }),
     );
-    if (this.done) this.buttons.querySelector("[data-name]").focus();
   }
 
   result({ outcome, colors, why }) {

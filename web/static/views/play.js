@@ -3,7 +3,7 @@
 import { botNamed, botsFor, get, info, isAbort, post } from "../api.js";
 import { Board } from "../board.js";
 import { BotChoice } from "../bots.js";
-import { actionLabel, announce, button, h, inTurn, keyList, labeled, resultText, sleep, swatch, toast, turnText } from "../dom.js";
+import { actionLabel, announce, button, h, inTurn, keepFocus, keyList, labeled, resultText, sleep, swatch, toast, turnText } from "../dom.js";
 import { howToPlay } from "../games.js";
 
 export async function showGame(view, { id, signal, go }) {
@@ -47,7 +47,7 @@ class GamePage {
       h("summary", {}, "Change the players"),
       h("div", { class: "seats" }, this.seats.map((seat) => seat.element)),
     );
-    this.status = h("p", { class: "status", id: "status" });
+    this.status = h("p", { class: "status" });
     this.turn = h("div", { class: "row turn", role: "group", "aria-label": "Turn" });
     this.tools = h("div", { class: "row", role: "group", "aria-label": "Game" });
     this.moves = h("ol", { class: "moves", tabindex: "0", "aria-label": "Moves" });
@@ -112,7 +112,6 @@ class GamePage {
     document.title = `${game.game} – Stoneworks`;
     this.title.textContent = game.title || game.game;
     if (this.shownTurn === null) this.showBoard();
-    this.board.element.dataset.node = game.current;
     this.board.element.dataset.revision = game.revision;
     this.showPlayers();
     this.rate();
@@ -220,42 +219,42 @@ class GamePage {
     const personToMove = !game.result && position.player !== null && this.isPerson(position.player) && !game.complete_turn;
     const persons = [0, 1].filter((player) => this.isPerson(player));
     const looking = this.shownTurn !== null;
-    const focus = this.element.contains(document.activeElement) ? document.activeElement.dataset.name : undefined;
-    this.turn.replaceChildren(
-      ...[
-        this.shownTurn !== null ? button("Back to the game", () => this.look(null), { class: "primary", "data-name": "back" }) : null,
-        game.complete_turn ? button("Confirm", () => this.send("commit"), { class: "primary", "data-name": "commit" }) : null,
-        inTurn ? button("Take back", () => this.send("take-back"), { "data-name": "take-back" }) : null,
-        ...(personToMove && !looking ? position.buttons : []).map((item) =>
-          button(actionLabel(item, position), () => this.pressed(item.action), {
-            "data-action": item.action,
-            "data-name": item.action,
-            class: this.hint[0] === item.action ? "primary" : "",
-          }),
-        ),
-        this.thinking ? button("Stop", () => this.pause(), { "data-name": "stop" }) : null,
-        game.bot_to_move && !this.thinking && this.paused ? button("Let the bot move", () => this.resume(), { class: "primary", "data-name": "resume" }) : null,
-      ].filter(Boolean),
-    );
-    this.tools.replaceChildren(
-      ...[
-        button("Undo", () => this.undo(), { disabled: !game.turns.length, "data-name": "undo" }),
-        persons.length ? button("Hint", () => this.askHint(), { disabled: !personToMove, "data-name": "hint" }) : null,
-        persons.length === 1 ? button("Flip seats", () => this.flip(), { disabled: Boolean(game.result), "data-name": "flip" }) : null,
-        persons.length ? button("Resign", () => this.send("resign"), { disabled: Boolean(game.result), "data-name": "resign" }) : null,
-        h("a", { class: "button", href: `/analyze/${this.id}` }, "Analyze"),
-        h("a", { class: "button", href: `/api/games/${this.id}/record`, download: true }, "Record"),
-        game.result ? button("Play again", () => this.again(), { "data-name": "again" }) : null,
-      ].filter(Boolean),
-    );
+    const hadFocus = this.element.contains(document.activeElement);
+    keepFocus(this.element, () => {
+      this.turn.replaceChildren(
+        ...[
+          this.shownTurn !== null ? button("Back to the game", () => this.look(null), { class: "primary", "data-name": "back" }) : null,
+          game.complete_turn ? button("Confirm", () => this.send("commit"), { class: "primary", "data-name": "commit" }) : null,
+          inTurn ? button("Take back", () => this.send("take-back"), { "data-name": "take-back" }) : null,
+          ...(personToMove && !looking ? position.buttons : []).map((item) =>
+            button(actionLabel(item, position), () => this.pressed(item.action), {
+              "data-action": item.action,
+              "data-name": item.action,
+              class: this.hint[0] === item.action ? "primary" : "",
+            }),
+          ),
+          this.thinking ? button("Stop", () => this.pause(), { "data-name": "stop" }) : null,
+          game.bot_to_move && !this.thinking && this.paused ? button("Let the bot move", () => this.resume(), { class: "primary", "data-name": "resume" }) : null,
+        ].filter(Boolean),
+      );
+      this.tools.replaceChildren(
+        ...[
+          button("Undo", () => this.undo(), { disabled: !game.turns.length, "data-name": "undo" }),
+          persons.length ? button("Hint", () => this.askHint(), { disabled: !personToMove, "data-name": "hint" }) : null,
+          persons.length === 1 ? button("Flip seats", () => this.flip(), { disabled: Boolean(game.result), "data-name": "flip" }) : null,
+          persons.length ? button("Resign", () => this.send("resign"), { disabled: Boolean(game.result), "data-name": "resign" }) : null,
+          h("a", { class: "button", href: `/analyze/${this.id}` }, "Analyze"),
+          h("a", { class: "button", href: `/api/games/${this.id}/record`, download: true }, "Record"),
+          game.result ? button("Play again", () => this.again(), { "data-name": "again" }) : null,
+        ].filter(Boolean),
+      );
+    });
     this.speedField.hidden = persons.length > 0;
-    if (focus) this.element.querySelector(`[data-name="${focus}"]`)?.focus();
-    if (focus && document.activeElement === document.body) this.board.focus();
+    if (hadFocus && document.activeElement === document.body) this.board.focus();
   }
 
   showMoves() {
     const { game } = this;
-    const focused = [...this.moves.children].findIndex((item) => item.contains(document.activeElement));
     const items = game.turns.map(([, actions, color], index) =>
       h(
         "li",
@@ -263,12 +262,11 @@ class GamePage {
         button(
           [...swatch(color), turnText(actions)],
           () => this.look(index + 1),
-          { class: "move", title: "Look at this position", "aria-current": this.shownTurn === index + 1 ? "true" : undefined },
+          { class: "move", title: "Look at this position", "data-name": `move ${index}`, "aria-current": this.shownTurn === index + 1 ? "true" : undefined },
         ),
       ),
     );
-    this.moves.replaceChildren(...items);
-    if (focused >= 0) items[focused]?.firstChild.focus({ preventScroll: true });
+    keepFocus(this.moves, () => this.moves.replaceChildren(...items));
     requestAnimationFrame(() => {
       const at = this.moves.querySelector("[aria-current]");
       this.moves.scrollTop = at ? at.offsetTop - this.moves.offsetTop - this.moves.clientHeight / 2 : this.moves.scrollHeight;
@@ -418,23 +416,32 @@ class GamePage {
     this.continueWithBot();
   }
 
-  /** Shows what other windows do with the game. */
+  /** Shows what other windows do with the game, while it is seen: a browser has few connections to a server. */
   async waitForOthers() {
     while (!this.signal.aborted) {
+      const waiting = new AbortController();
+      const look = () => document.hidden && waiting.abort();
+      document.addEventListener("visibilitychange", look);
       try {
-        const answer = await get(`games/${this.id}/wait`, { revision: this.game.revision }, this.signal);
-        await this.sending; // until then, clicks on buttons have no effect
-        if (answer.revision > this.game.revision) this.show(answer);
+        if (document.hidden) await sleep(1000, this.signal);
+        else {
+          const signal = AbortSignal.any([this.signal, waiting.signal]);
+          const answer = await get(`games/${this.id}/wait`, { revision: this.game.revision }, signal);
+          await this.sending; // until then, clicks on buttons have no effect
+          if (answer.revision > this.game.revision) this.show(answer);
+        }
       } catch (error) {
-        if (isAbort(error) || error.status === 404) return;
-        await sleep(2000, this.signal).catch(() => {});
+        if (error.status === 404) return;
+        if (!isAbort(error)) await sleep(2000, this.signal).catch(() => {});
+      } finally {
+        document.removeEventListener("visibilitychange", look);
       }
     }
   }
 
   key(event) {
     if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea")) return;
-    if (event.key === "," || event.key === ".") {
+    if ((event.key === "," || event.key === ".") && this.game.turns.length) {
       const at = this.shownTurn ?? this.game.turns.length;
       this.look(event.key === "," ? at - 1 : at + 1);
       return;

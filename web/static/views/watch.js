@@ -3,7 +3,7 @@
 import { get, info, isAbort, post } from "../api.js";
 import { Board } from "../board.js";
 import { lineChart, ratingChart, short } from "../charts.js";
-import { button, h, labeled, numberCell, percent, requestCounter, resultOfPlayers, signed, sleep, swatch, table, tableRow, toast, when } from "../dom.js";
+import { button, h, keepFocus, labeled, numberCell, percent, requestCounter, resultOfPlayers, signed, sleep, swatch, table, tableRow, toast, when } from "../dom.js";
 import { replayControls } from "../replay_controls.js";
 
 const SCORES = { 0: "1–0", 1: "0–1", draw: "½–½" };
@@ -41,16 +41,14 @@ export async function showWatch(view, { query, signal, go }) {
   const panel = h("div", { class: "panel" });
   view.append(h("div", { class: "watch" }, list, panel));
   const chosen = query.get("source");
-  const changed = h("p", { class: "faint changed" });
+  const changed = h("p", { class: "faint" });
   const body = h("div", {});
   const overview = h("div", {});
   panel.append(overview);
   let known = [];
   await follow(list, signal, () => get("watch", {}, signal), (part, { sources }) => {
-    const focused = list.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
     known = sources;
     showSources(list, sources, chosen);
-    if (focused) [...list.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus();
     const source = sources.find((one) => one.id === chosen);
     if (source) changed.textContent = [source.state, `changed ${when(source.modified)}`].filter(Boolean).join(", ");
     if (!source) overview.replaceChildren(overviewOf(sources));
@@ -121,7 +119,7 @@ async function follow(part, signal, ask, show) {
     try {
       const fields = await ask();
       const text = JSON.stringify(fields);
-      if (text !== before) show(part, fields);
+      if (text !== before) keepFocus(part, () => show(part, fields));
       before = text;
     } catch (error) {
       if (isAbort(error)) return;
@@ -258,6 +256,7 @@ async function showRecords(part, context) {
   const filters = {};
   let first = 0;
   let shown = null;
+  let before = null;
   const nextRequest = requestCounter();
   const summary = h("p", { class: "faint" });
   const listed = h("div", {});
@@ -266,14 +265,16 @@ async function showRecords(part, context) {
   const look = async () => {
     const isLatest = nextRequest();
     const answer = await get("watch/records", { source: source.id, first, count: PAGE, ...filters }, signal);
-    if (!isLatest()) return answer;
+    if (!isLatest()) return;
     const facts = [answer.total === answer.all ? `${answer.all} games` : `${answer.total} of ${answer.all} games`];
     if (answer.mean_length !== null) facts.push(`${answer.mean_length.toFixed(1)} actions on average`);
     if (answer.first_player_score !== null) facts.push(`score of player 0: ${percent(answer.first_player_score, 1)}`);
     if (answer.broken) facts.push(`${answer.broken} invalid lines`);
     summary.textContent = facts.join(" · ");
-    listed.replaceChildren(gamesTable(answer, source.kind === "run", shown, open), pager(answer, first));
-    return answer;
+    showChoices(answer);
+    const text = JSON.stringify([answer, first, shown]);
+    if (text !== before) keepFocus(listed, () => listed.replaceChildren(gamesTable(answer, source.kind === "run", shown, open), pager(answer, first)));
+    before = text;
   };
   const pager = (answer, at) =>
     h(
@@ -301,25 +302,36 @@ async function showRecords(part, context) {
     return look();
   };
   part.append(h("h2", {}, source.kind === "run" ? "Games of its matches" : "Games"), form, summary, h("div", { class: "records" }, listed, replay));
-  const answer = await look();
-  const select = (name, label, options) =>
+  const select = (name, label, options = []) =>
     labeled(label, h("select", { onchange: (event) => set(name, event.target.value) }, h("option", { value: "" }, "any"), options.map(([value, text]) => h("option", { value }, text))));
+  const names = h("datalist", { id: "players" });
+  const [reason, file, game] = [select("reason", "Reason"), select("file", "Match"), select("game", "Game")];
+  // The choices grow with the files.
+  const showChoices = ({ players, reasons, files, games }) => {
+    for (const [choices, values] of [[names, players], [reason.lastChild, reasons], [file.lastChild, files], [game.lastChild, games]]) {
+      const present = new Set([...choices.children].map((option) => option.value));
+      choices.append(...values.filter((value) => !present.has(value)).map((value) => h("option", { value }, value)));
+    }
+    file.hidden = source.kind !== "run" || files.length < 2;
+    game.hidden = games.length < 2;
+  };
   form.append(
     labeled("Player", h("input", { type: "search", oninput: (event) => set("player", event.target.value), list: "players" })),
-    h("datalist", { id: "players" }, answer.players.map((name) => h("option", { value: name }))),
+    names,
     select("result", "Result", [["0", "player 0 won"], ["1", "player 1 won"], ["draw", "draw"], ["unfinished", "unfinished"]]),
-    select("reason", "Reason", answer.reasons.map((reason) => [reason, reason])),
-    source.kind === "run" && answer.files.length > 1 ? select("file", "Match", answer.files.map((file) => [file, file])) : "",
-    answer.games.length > 1 ? select("game", "Game", answer.games.map((game) => [game, game])) : "",
+    reason,
+    file,
+    game,
     labeled("At least", h("input", { type: "number", min: "0", placeholder: "actions", onchange: (event) => set("shortest", event.target.value) })),
     labeled("At most", h("input", { type: "number", min: "0", placeholder: "actions", onchange: (event) => set("longest", event.target.value) })),
   );
+  await look();
   const wanted = Number(query.get("game") ?? 0);
   if (Number.isInteger(wanted) && wanted > 0) {
     await open(wanted - 1).catch((error) => toast(error.message));
     view.addEventListener("shown", () => replay.scrollIntoView({ block: "nearest" }));
   }
-  repeat(signal, () => !listed.contains(document.activeElement) && look().catch(() => {}));
+  repeat(signal, () => look().catch(() => {}));
 }
 
 function gamesTable(answer, hasMatches, shown, open) {
