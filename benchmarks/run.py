@@ -61,7 +61,7 @@ class BenchmarkRun:
     """
 
     def __init__(self, algorithm: str, task: str, seed: int, budget: float, games: Games, output: Path) -> None:
-        self.arguments = (algorithm, task, seed, budget, games)
+        self.arguments = {"algorithm": algorithm, "task": task, "seed": seed, "budget": budget, "games": games}
         name, self._learner_class = load_learner(algorithm)
         self._ladder = TASKS[task].load_ladder()
         self._game = load_game(TASKS[task].game)

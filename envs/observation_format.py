@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -53,8 +53,10 @@ class ObservationFormat:
             check_choice(name, getattr(self, name), allowed)
 
     @classmethod
-    def of(cls, given: ObservationFormat | Mapping[str, Any]) -> ObservationFormat:
-        """Return a format, or the format with the fields of a mapping.
+    def of(
+        cls, given: ObservationFormat | Mapping[str, Any], default: ObservationFormat | None = None
+    ) -> ObservationFormat:
+        """Return a format, or that with the fields of a mapping and the others of ``default``.
 
         Raises:
             ValueError: anything else is given.
@@ -62,7 +64,7 @@ class ObservationFormat:
         if isinstance(given, ObservationFormat):
             return given
         try:
-            return cls(**given)
+            return replace(cls() if default is None else default, **given)
         except TypeError:
             raise ValueError(
                 f"observation must be an ObservationFormat or a mapping of some of {', '.join(_ALLOWED)}, got {given!r}"

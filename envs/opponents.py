@@ -26,8 +26,10 @@ class Opponents:
         #: ``int64[num_games]``, index of each game's opponent.
         self.of_game = np.full(num_games, -1)
 
-    def exchange(self, shares: Mapping[str, float], players: Mapping[str, Opponent]) -> None:
-        """Replace the opponents of new games.
+    def exchange(
+        self, shares: Mapping[str, float], players: Mapping[str, Opponent], random: np.random.Generator
+    ) -> None:
+        """Replace the opponents of new games. Those given by name get seeds drawn from ``random``.
 
         Raises:
             ValueError: a share or name is invalid; nothing has changed.
@@ -36,7 +38,11 @@ class Opponents:
         if not values.any():
             raise ValueError(f"the shares of the opponents must not all be 0, got {dict(shares)!r}")
         opponents = {name: players.get(name, name) for name in shares}
-        self._install({name: self._resolve(opponent) for name, opponent in opponents.items()})
+        resolved = {}
+        for name, opponent in opponents.items():
+            seed = int(random.integers(2**31)) if isinstance(opponent, str) else None
+            resolved[name] = self._resolve(opponent, seed)
+        self._install(resolved)
         self._given = opponents
         values /= values.max()  # whose sum is finite
         self._cumulative_shares = np.cumsum(values / values.sum())
@@ -47,7 +53,7 @@ class Opponents:
         of_given = zip(self._given.items(), seeds, strict=True)
         self._install({name: self._resolve(opponent, seed) for (name, opponent), seed in of_given})
 
-    def _resolve(self, opponent: Opponent, seed: int | None = None) -> Any:
+    def _resolve(self, opponent: Opponent, seed: int | None) -> Any:
         player = resolve_opponent(opponent, self._game, seed, self_player=self._self_player)
         if getattr(player, "one_game_at_a_time", False):
             if isinstance(opponent, str):

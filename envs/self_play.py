@@ -72,7 +72,7 @@ class SelfPlayVectorEnv(BatchEnv):
                 is changed.
             ResetNeeded: ``reset`` was never called, or a game has ended and the autoreset mode is ``DISABLED``.
         """
-        movers = self.players
+        movers, moves = self.players, ~self._ended  # a game that ended is restarted instead
         illegal = self._play(actions)
         ended = EndedGames(self.num_envs)
         both_rewards = self._batch.rewards.astype(np.float64)
@@ -85,7 +85,7 @@ class SelfPlayVectorEnv(BatchEnv):
         self._viewers[:] = movers
         self._close(np.flatnonzero(ended.terminations | ended.truncations), ended)
         info = self._info() | {"mover": movers, "rewards": both_rewards}
-        info |= {f"_{name}": np.ones(self.num_envs, np.bool_) for name in ("mover", "rewards")}
+        info |= {"_mover": moves, "_rewards": np.ones(self.num_envs, np.bool_)}
         info |= ended.info(np.zeros_like(self._batch.action_masks, self._format.mask_dtype))
         return self.observations(), ended.rewards, ended.terminations, ended.truncations, info
 

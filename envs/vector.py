@@ -96,13 +96,13 @@ class VectorEnv(BatchEnv):
         self._self_player = PolicyPlayer(self._format)
         self._opponents = Opponents(self.game, num_envs, self._self_player)
         if isinstance(opponent, Mapping):
-            self._opponents.exchange(opponent, {})
+            self._opponents.exchange(opponent, {}, self.np_random)
         else:
             name = opponent if isinstance(opponent, str) else getattr(opponent, "name", type(opponent).__name__)
-            self._opponents.exchange({name: 1.0}, {name: opponent})
+            self._opponents.exchange({name: 1.0}, {name: opponent}, self.np_random)
 
     def set_opponents(self, shares: Mapping[str, float], players: Mapping[str, Opponent] | None = None) -> None:
-        """Replace the opponents. Games in progress keep their opponents.
+        """Replace the opponents. Games in progress keep their opponents; those given by name are seeded by this environment.
 
         Args:
             shares: share of new games by opponent name; normalized to sum to 1.
@@ -111,7 +111,7 @@ class VectorEnv(BatchEnv):
         Raises:
             ValueError: a name is unknown, or shares are negative or all 0. The opponents are unchanged.
         """
-        self._opponents.exchange(shares, players or {})
+        self._opponents.exchange(shares, players or {}, self.np_random)
 
     def set_policy(self, policy: Policy) -> None:
         """Set the policy of the opponent ``"self"``, effective from its next action.

@@ -52,16 +52,22 @@ def folder_name(game: Game | str, inputs: object) -> str:
 
 
 def checkpoint_hashes(players: Mapping[str, object]) -> dict[str, str]:
-    """Return the SHA-256 hash of the description of each player that is a checkpoint, to detect changes.
+    """Return a SHA-256 hash of what the name of a player does not tell, to detect changes.
 
-    The description contains the hash of the weights.
+    That is the description of a checkpoint, which contains the hash of the weights, or the file of a policy; and, if a player
+    has another name than its bot, the bot's name, without the path of a file.
     """
     hashes = {}
     for name, player in players.items():
         with contextlib.suppress(UnknownBotError):
-            folder = BotSpec.parse(player).checkpoint if isinstance(player, str) else None
-            if folder is not None and (file := folder / METADATA_FILE).is_file():
-                hashes[name] = hashlib.sha256(file.read_bytes()).hexdigest()
+            spec = BotSpec.parse(player)  # type: ignore[arg-type]
+            files = [spec.checkpoint / METADATA_FILE] if spec.checkpoint is not None else [*spec.paths]
+            untold = [file.read_bytes() for file in files if file.is_file()]
+            if player != name:
+                bot = (spec.budget, spec.parameters) if untold else player
+                untold.append(repr(bot).encode())
+            if untold:
+                hashes[name] = hashlib.sha256(b"".join(untold)).hexdigest()
     return hashes
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -68,7 +68,7 @@ class PlayerSummary(_WithoutNone):
     elo: float
     standard_error: float = Field(alias="error")
     points: float
-    games: int
+    games: int = Field(ge=1)
     distinct_games: int
     over_next: DifferenceSummary | None = None
 
@@ -87,12 +87,12 @@ class PairingSummary(Document):
     """
 
     names: Names
-    pairs: int
+    pairs: int = Field(ge=1)
     distinct_games: int
-    pentanomial: Tuple[int]
-    won_drawn_lost_as_player_0: Tuple[int]
-    won_drawn_lost_as_player_1: Tuple[int]
-    forfeits: Tuple[int]
+    pentanomial: Annotated[Tuple[int], Field(min_length=5, max_length=5)]
+    won_drawn_lost_as_player_0: Annotated[Tuple[int], Field(min_length=3, max_length=3)]
+    won_drawn_lost_as_player_1: Annotated[Tuple[int], Field(min_length=3, max_length=3)]
+    forfeits: Annotated[Tuple[int], Field(min_length=2, max_length=2)]
 
 
 class SprtSummary(Document):
@@ -142,6 +142,11 @@ class ArenaSummary(_WithoutNone):
             raise ValueError("players, anchor and covariance_of must name the same players")
         if {len(self.covariance), *map(len, self.covariance)} != {len(names) + 1}:
             raise ValueError(f"covariance must have {len(names) + 1} rows and columns")
+        variances = np.linalg.eigvalsh(np.array(self.covariance))
+        if variances[0] < -1e-6 * abs(variances[-1]):
+            raise ValueError(f"covariance must be positive semidefinite, got an eigenvalue of {variances[0]:g}")
+        if self.settings.game != self.game:
+            raise ValueError(f"settings.game must be {self.game}, got {self.settings.game}")
         return self
 
     @cached_property
@@ -286,24 +291,25 @@ def save_picture(path: str | os.PathLike[str], ratings: Ratings, matches: tuple[
     from matplotlib.figure import Figure
 
     order = ratings.order
+    labels = [name.replace("$", r"\$") for name in order]  # else text between two of them is mathematics
     positions = np.arange(len(order))
     figure = Figure(figsize=(6 + 0.7 * len(order), 2 + 0.45 * len(order)), layout="constrained")
-    figure.suptitle(title)
+    figure.suptitle(title.replace("$", r"\$"))
     left, right = figure.subplots(1, 2)
 
     elo, errors = zip(*(ratings.rating(name) for name in order), strict=True)
     left.errorbar(elo, positions, xerr=errors, fmt="o", capsize=3, color="tab:blue")
     left.axvline(0, color="gray", linewidth=0.8)
-    left.set_yticks(positions, order)
+    left.set_yticks(positions, labels)
     left.set_ylim(len(order) - 0.5, -0.5)
-    left.set_xlabel(f"Elo, {ratings.anchor} = 0, one standard error to each side")
+    left.set_xlabel(f"Elo, {labels[order.index(ratings.anchor)]} = 0, one standard error to each side")
     left.grid(axis="x", alpha=0.3)
 
     scores = _cross_table(order, matches)
     right.imshow(scores, vmin=0, vmax=1, cmap="RdYlGn")
-    right.set_xticks(positions, order, rotation=45, ha="left")
+    right.set_xticks(positions, labels, rotation=45, ha="left")
     right.xaxis.tick_top()
-    right.set_yticks(positions, order)
+    right.set_yticks(positions, labels)
     for row, column in zip(*np.nonzero(~np.isnan(scores)), strict=True):
         right.text(column, row, f"{100 * scores[row, column]:.0f}", ha="center", va="center")
     right.set_xlabel("score of row against column, %")

@@ -65,8 +65,9 @@ def make_bot(player: Player, game: Game, seed: int) -> Bot:
         return player
     made = player(game, seed) if callable(player) else None
     if not isinstance(made, Bot):
+        given = player if made is None else made
         raise ValueError(
-            f"player must be a bot name, a Bot, or a function of a game and a seed that returns one, got {player!r}"
+            f"player must be a bot name, a Bot, or a function of a game and a seed that returns one, got {given!r}"
         )
     return made
 

@@ -110,7 +110,7 @@ class LightZeroEnv(BaseEnv):  # type: ignore[misc,valid-type]
 
     def random_action(self) -> npt.NDArray[np.int64]:
         """Return a random legal action, ``int64[]``."""
-        return np.array(np.random.default_rng().choice(self.legal_actions), np.int64)
+        return np.array(self._env.np_random.choice(self.legal_actions), np.int64)
 
     def close(self) -> None:
         """Close the opponent, such as a program."""

@@ -72,6 +72,9 @@ def _game_class(name: str) -> type:
             )
             super().__init__(_game_type(self.rules), info, dict(parameters or {}))
 
+        def __reduce__(self) -> tuple[Any, ...]:
+            return _load, (name, str(self))
+
         def new_initial_state(self, state: Any = None) -> Any:
             return SpielState(self)
 
@@ -84,6 +87,12 @@ def _game_class(name: str) -> type:
 
     SpielGame.__name__ = SpielGame.__qualname__ = f"{name.capitalize()}SpielGame"
     return SpielGame
+
+
+def _load(name: str, text: str) -> Any:
+    """Return a pickled game, which is registered if it is not yet in this process."""
+    register_games([name])
+    return pyspiel.load_game(text)
 
 
 class SpielState(pyspiel.State):  # type: ignore[name-defined]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from stoneworks.envs.observation_format import MASK_KEYS, OBSERVATION_KEYS
+from stoneworks.envs.observation_format import MASK_KEYS, OBSERVATION_KEYS, ObservationFormat
 from stoneworks.integrations.missing_library import require
 
 require("torch", "torch")
@@ -44,7 +44,8 @@ def make_aec_env(config: Mapping[str, Any]) -> AECEnv:
     """
     from stoneworks.envs.aec import BoardGameEnv
 
-    return AECEnv(BoardGameEnv(**{"observation": {"layout": "flat"}, **config}))
+    given = ObservationFormat.of(config.get("observation", {}), ObservationFormat("flat"))
+    return AECEnv(BoardGameEnv(**{**config, "observation": given}))
 
 
 def make_single_env(config: Mapping[str, Any]) -> Any:
@@ -56,7 +57,8 @@ def make_single_env(config: Mapping[str, Any]) -> Any:
     """
     from stoneworks.envs.single_agent import SingleAgentEnv
 
-    return SingleAgentEnv(**{"observation": {"layout": "flat", "with_mask": True}, **config})
+    given = ObservationFormat.of(config.get("observation", {}), ObservationFormat("flat", with_mask=True))
+    return SingleAgentEnv(**{**config, "observation": given})
 
 
 def register_environments() -> None:

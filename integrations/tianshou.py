@@ -30,7 +30,8 @@ def make_env(game: str, **arguments: Any) -> SingleAgentEnv:
         game: a game name or a game string.
         **arguments: arguments of :class:`stoneworks.envs.single_agent.SingleAgentEnv`; observations are flat by default.
     """
-    return SingleAgentEnv(game, **{"observation": TIANSHOU_FORMAT, **arguments})
+    given = ObservationFormat.of(arguments.pop("observation", {}), TIANSHOU_FORMAT)
+    return SingleAgentEnv(game, observation=given, **arguments)
 
 
 class MaskedActor(nn.Module):

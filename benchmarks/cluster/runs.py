@@ -71,14 +71,14 @@ def _result_of(reference: Any, one: BenchmarkRun) -> Result:
         raise ClusterError(f"{one.path.stem} was lost {MAX_RETRIES + 1} times: {reason}") from None
 
 
-def _make(arguments: Sequence[Any], folder: Path, current: str, identity: Identity) -> dict[str, Any]:
+def _make(arguments: dict[str, Any], folder: Path, current: str, identity: Identity) -> dict[str, Any]:
     """Make a run on a node and return its result."""
     if os.path.isdir(current):
         os.chdir(current)  # the file of an algorithm may be relative to the folder of the driver
     check_identity(identity, _identity())
     output = folder / "results"
     output.mkdir(parents=True, exist_ok=True)
-    one = BenchmarkRun(*arguments, output=output)
+    one = BenchmarkRun(**arguments, output=output)
     one.train(folder / one.path.stem)
     one.path.unlink()
     return one.result.to_fields()

@@ -65,10 +65,10 @@ def measure_accuracy(bot: Bot, game: Game, sample: Sample) -> Accuracy:
 
 
 def best_response_value(bot: Bot, game: Game, player: int) -> float:
-    """Return the expected result, for ``player``, of the best response to the policy of ``bot``.
+    """Return the expected result, for ``player``, of the best response to ``bot``.
 
-    The whole tree is searched, with equal positions merged, so the game must be small. The policy is that of
-    ``step_with_policy``, which must depend on the position alone.
+    The whole tree is searched, with equal positions merged, so the game must be small. What the bot plays must depend on the
+    position alone: it is the policy of ``step_with_policy`` or, if the bot does not sample from that, the chosen action.
     """
     check_player(player)
     memory: dict[bytes, float] = {}
@@ -81,7 +81,8 @@ def best_response_value(bot: Bot, game: Game, player: int) -> float:
             if state.current_player() == player:
                 memory[key] = max(value(state.child(action)) for action in state.legal_actions())
             else:
-                policy = bot.step_with_policy(state)[0]
+                policy, chosen = bot.step_with_policy(state)
+                policy = policy if bot.samples_policy else [(chosen, 1.0)]
                 memory[key] = sum(chance * value(state.child(action)) for action, chance in policy if chance > 0)
         return memory[key]
 

@@ -114,8 +114,17 @@ def make_sample(
         max_positions: maximum number of positions that the solver visits for each.
         seed: seed of the games.
         progress: called with the number of positions found and wanted.
+
+    Raises:
+        ValueError: an argument is invalid, or no position is found.
     """
     check_integer("num_positions", num_positions, 1)
+    check_integer("max_positions", max_positions, 1)
+    check_integer("seed", seed, 0)
+    if last_actions is not None:
+        check_integer("last_actions", last_actions, 1)
+    if not sources:
+        raise ValueError("sources must have at least one bot name, got none")
     solver, rng = Solver(game), np.random.default_rng(seed)
     found: dict[bytes, SolvedPosition] = {}
     unsolved: set[bytes] = set()
@@ -146,6 +155,8 @@ def make_sample(
                     keeping=tuple(map(game.action_to_string, solution.actions)),
                 )
                 break
+    if not found:
+        raise ValueError(f"no position of {game} was found in which an action loses the exact result")
     return Sample(
         game=str(game),
         version=game.version,

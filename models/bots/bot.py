@@ -100,9 +100,11 @@ class Bot(ABC):
     Attributes:
         one_game_at_a_time: whether the bot requires calls of ``step`` for one game at a time, from ``restart`` to the
             end, with states that have a history. Such a bot may raise ``BotForfeit``.
+        samples_policy: whether the actions are drawn from the policy of ``step_with_policy``.
     """
 
     one_game_at_a_time: bool = False
+    samples_policy: bool = True
 
     @classmethod
     def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> Bot:

@@ -87,6 +87,9 @@ class ExternalBot(Bot):
         self._new_game = True
         self._was_ready = False
 
+    def __getstate__(self) -> dict[str, object]:
+        raise TypeError(f"{self.name} cannot be copied or pickled: it is a running program")
+
     @classmethod
     def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> ExternalBot:
         """Create the bot of ``<command>``, optionally after ``seconds=<number>,`` and ``start=<number>,``.

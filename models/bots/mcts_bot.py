@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,8 @@ class MCTSBot(Bot):
     Attributes:
         root_statistics: statistics of each action from the last ``step``; None before the first one and after a batch.
     """
+
+    samples_policy = False
 
     def __init__(
         self,
@@ -93,7 +95,6 @@ class MCTSBot(Bot):
         self._trees = [
             SearchTree(game, max_nodes, max_edges, evaluate_leaves=by_evaluation) for _ in range(num_threads)
         ]
-        self._threads = ThreadPoolExecutor(num_threads) if num_threads > 1 else None
 
     @classmethod
     def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> MCTSBot:
@@ -214,19 +215,19 @@ class MCTSBot(Bot):
             share, rest = divmod(self._simulations, len(self._trees))
             budgets = [share + (index < rest) for index in range(len(self._trees))]
         stop = threading.Event()
-        if self._threads is None:
+        if len(self._trees) == 1:
             self._search_one(self._trees[0], budgets[0], deadline, stop)
         else:
-            searches = [
-                self._threads.submit(self._search_one, tree, budget, deadline, stop)
-                for tree, budget in zip(self._trees, budgets, strict=True)
-            ]
-            try:
-                for search in searches:
-                    search.result()
-            finally:  # an interrupt or a failure stops the others
-                stop.set()
-                wait(searches)
+            with ThreadPoolExecutor(len(self._trees)) as threads:
+                searches = [
+                    threads.submit(self._search_one, tree, budget, deadline, stop)
+                    for tree, budget in zip(self._trees, budgets, strict=True)
+                ]
+                try:
+                    for search in searches:
+                        search.result()
+                finally:  # an interrupt or a failure stops the others
+                    stop.set()
         return RootStatistics.sum_of([found for tree in self._trees if (found := tree.statistics()) is not None])
 
     def _search_one(self, tree: SearchTree, budget: int | None, deadline: float | None, stop: threading.Event) -> None:

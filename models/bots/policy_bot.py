@@ -49,6 +49,7 @@ class PolicyBot(Bot):
         keep_freed_memory()
         self.network = network
         self.deterministic = deterministic
+        self.samples_policy = not deterministic
         self._game = game
         self._inputs = NetworkInputs(game, network.features)
         self.name = name

@@ -68,6 +68,7 @@ class SearchBot(Bot):
     """
 
     name: str = "search"
+    samples_policy = False
 
     def __init__(
         self,
@@ -108,6 +109,14 @@ class SearchBot(Bot):
         self._settings = settings
         self._searches: dict[tuple[int, int, int | None], NetworkSearch] = {}
         self._last: NetworkSearch | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy has: not the trees and the cached answers of the network."""
+        return {**self.__dict__, "_cache": None, "_searches": {}, "_last": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._cache = EvaluationCache(self._evaluate)
 
     @classmethod
     def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> SearchBot:

@@ -120,6 +120,8 @@ def rate(
     made, elo = loaded.made.to_fields(), loaded.ratings.elo.tolist()
     folder = options.folder_of("rate", loaded.game, [player, loaded.game, pairs, anchors, options.seed, made, elo])
     settings = RateSettings(num_pairs=pairs, num_anchors=anchors, seed=options.seed, trust_names=trust_names)
+    if (folder / "results.json").exists() and not (folder / "scouting").exists():
+        raise ValueError(f"folder must be a new one or that of a rating, got {str(folder)!r}, which has other results")
     with progress_bar() as show:
         progress = partial(_show_pairs, show)
         result = rate_player(player, loaded, folder, settings, progress=progress, **options.machines())
@@ -131,18 +133,23 @@ def rate(
 
 @ladder_app.command("show")
 def show_ladder(
-    game: Annotated[str | None, typer.Argument(help="A game string; without it, list all games with a ladder.")] = None,
+    game: Annotated[
+        str | None, typer.Argument(help="A game string; without it and a file, list all games with a ladder.")
+    ] = None,
     file: Annotated[Path | None, typer.Option(help="Ladder file (default: the shipped ladder).")] = None,
 ) -> None:
     """Show the ladder of a game."""
-    from stoneworks.evaluation import load_ladder, shipped_ladders
+    from stoneworks.evaluation import Ladder, load_ladder, shipped_ladders
 
     output = console()
-    if game is None:
+    if game is not None:
+        ladder = load_ladder(game, file)
+    elif file is not None:
+        ladder = Ladder.from_file(file)
+    else:
         for name in shipped_ladders():
             output.print(name)
         return
-    ladder = load_ladder(game, file)
     output.print(ladder.table())
     output.print(f"made on {ladder.made.date} by: {ladder.made.command}", soft_wrap=True)
 
@@ -168,7 +175,9 @@ def make_ladder(
             help="Play further rounds until the rating differences of adjacent players have at most this standard error, in Elo."
         ),
     ] = None,
-    max_rounds: Annotated[int, typer.Option(min=0, help="Maximum number of further rounds.")] = 10,
+    max_rounds: Annotated[
+        int | None, typer.Option(min=0, help="With --max-error: maximum number of further rounds (default: 10).")
+    ] = None,
 ) -> None:
     """Play the anchors of a game and write its ladder. Ctrl-C keeps the finished games; the same command resumes."""
     from stoneworks.envs.rules import load_game
@@ -190,7 +199,10 @@ def make_ladder(
         "neighbors": num_neighbors,
     }
     play: Callable[..., ArenaResult] = play_arena
+    if max_error is None and max_rounds is not None:
+        raise ValueError("max_rounds needs --max-error")
     if max_error is not None:
+        max_rounds = 10 if max_rounds is None else max_rounds
         words |= {"max-error": max_error, "max-rounds": max_rounds}
         play = partial(play_to_precision, max_error=max_error, max_rounds=max_rounds)
     given = [word for name, value in words.items() for word in (f"--{name}", str(value))]

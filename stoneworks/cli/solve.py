@@ -36,7 +36,7 @@ def solve(
 ) -> None:
     """Compute the exact result of a game, or of a position of it, and the actions that keep it.
 
-    Ctrl-C keeps the table; the same command resumes.
+    With --table, Ctrl-C keeps the table, and the same command resumes.
     """
     from stoneworks.envs.drawing import draw
     from stoneworks.envs.rules import load_game
@@ -85,9 +85,9 @@ class _SampleOptions:
         int | None,
         typer.Option(min=1, help="With --make: draw positions only from this many last actions of each game."),
     ] = None
-    max_positions: Annotated[int, typer.Option(min=1, help="With --make: limit of the solver for each position.")] = (
-        1_000_000
-    )
+    max_positions: Annotated[
+        int | None, typer.Option(min=1, help="With --make: limit of the solver for each position (default: a million).")
+    ] = None
     source: Annotated[
         list[str] | None, typer.Option(help="With --make: bots that play the games (default: random, greedy).")
     ] = None
@@ -98,6 +98,9 @@ class _SampleOptions:
         from stoneworks.evaluation.accuracy.sample import make_sample
 
         if self.make is None:
+            for name in ("last_actions", "max_positions", "source"):
+                if (value := getattr(self, name)) is not None:
+                    raise ValueError(f"{name} needs --make, got {value!r}")
             return
         if self.sample is None:
             raise ValueError("make needs a file: --sample FILE")
@@ -108,7 +111,7 @@ class _SampleOptions:
                 self.make,
                 sources=tuple(self.source or ("random", "greedy")),
                 last_actions=self.last_actions,
-                max_positions=self.max_positions,
+                max_positions=1_000_000 if self.max_positions is None else self.max_positions,
                 seed=self.seed,
                 progress=lambda found, wanted: show("positions", found, wanted),
             )

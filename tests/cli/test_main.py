@@ -96,6 +96,12 @@ ARENA = ["arena", *MATCH[1:]]
         ([*ARENA, "--picture", "a.txt"], "got 'a.txt'"),
         (["rate", *MATCH[2:], "--ladder", "none.json"], "none.json"),
         (["ladder", "show", "vadus(size=2)"], "no ladder for vadus(size=2)"),
+        (["ladder", "show", "--file", "none.json"], "none.json"),
+        (
+            ["ladder", "make", "vadus(size=2)", "random", "greedy", "--output", ".", "--max-rounds", "3"],
+            "max_rounds needs --max-error",
+        ),
+        (["accuracy", "random", *MATCH[-2:], "--last-actions", "3"], "last_actions needs --make, got 3"),
         (["ladder", "make", "vadus(size=2)", "random", "greedy"], "output must be an existing folder, got 'models/"),
         *(
             pytest.param(*case, marks=pytest.mark.needs("torch"))

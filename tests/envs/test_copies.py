@@ -23,13 +23,18 @@ def first_legal(masks: np.ndarray) -> np.ndarray:
 
 VECTORS = [
     partial(VectorEnv, 4, "vadus(size=3)", opponent=opponent, num_threads=2)
-    for opponent in ("random", "mcts:3", {"random": 1, "greedy": 1})
+    for opponent in ("random", "mcts:3", "mcts:4,parallel=root,threads=2", {"random": 1, "greedy": 1})
 ]
 
 
 @pytest.mark.parametrize("make_copy", COPIES, ids=["deepcopy", "pickle"])
 @pytest.mark.parametrize(
-    ("make", "num_steps"), [(partial(SingleAgentEnv, "taugo(size=3)"), 4), *((make, 12) for make in VECTORS)]
+    ("make", "num_steps"),
+    [
+        (partial(SingleAgentEnv, "taugo(size=3)"), 4),
+        pytest.param(partial(SingleAgentEnv, "vadus(size=3)", opponent="vadus@4"), 4, marks=pytest.mark.needs("torch")),
+        *((make, 12) for make in VECTORS),
+    ],
 )
 def test_a_copy_continues_identically_and_independently(make: Any, num_steps: int, make_copy: Any) -> None:
     env = make()

@@ -161,12 +161,14 @@ def test_equal_seeds_give_equal_games_with_opponents_given_by_name() -> None:
         env.reset(seed=11)
         env.step(env.action_masks().argmax(1))
         env.reset(seed=7)
+        env.set_opponents({"random": 3, "greedy": 1})
         trace = [env.observations()]
         for _ in range(25):
             trace.append(env.step(env.action_masks().argmax(1))[0])
         runs.append(np.array(trace))
     np.testing.assert_array_equal(runs[0], runs[1])
     env.reset(seed=8)
+    env.set_opponents({"random": 3, "greedy": 1})
     other = [env.observations(), *(env.step(env.action_masks().argmax(1))[0] for _ in range(25))]
     assert not np.array_equal(runs[0], np.array(other))
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from stoneworks.documents import DocumentError
-from stoneworks.envs.rules import game_names, load_game
+from stoneworks.envs.rules import State, game_names, load_game
 from stoneworks.evaluation.accuracy.measure import best_response_value, measure_accuracy
 from stoneworks.evaluation.accuracy.sample import Sample, image_key, load_sample, make_sample, shipped_samples
 from stoneworks.models import Solver, load_bot
@@ -65,6 +66,19 @@ def test_no_response_beats_perfect_play_and_one_beats_a_random_player() -> None:
         assert best_response_value(perfect, GAME, player) == pytest.approx(exact)
         assert best_response_value(random, GAME, player) > exact - 1e-9
     assert best_response_value(random, GAME, 0) > result
+
+    # A bot that does not sample from its policy plays its actions, whatever else the policy may have.
+    def step_with_policy(state: State) -> tuple[list[tuple[int, float]], int]:
+        legal = state.legal_actions()
+        return [(legal[0], 1.0)], legal[-1]
+
+    values = [
+        best_response_value(
+            Mock(samples_policy=samples, step_with_policy=step_with_policy), load_game("vadus(size=2)"), 0
+        )
+        for samples in (True, False)
+    ]
+    assert values == [1.0, 0.0]
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from stoneworks.evaluation.arena import (
     play_to_precision,
     uncertain_pairings,
 )
-from stoneworks.evaluation.folder import ArenaFolderError
+from stoneworks.evaluation.folder import ArenaFolderError, checkpoint_hashes
 from stoneworks.evaluation.ladder import Ladder, LadderError, load_ladder, shipped_ladders
 from stoneworks.evaluation.player_rating import RateResult, RateSettings, rate
 from stoneworks.evaluation.ratings import expected_score
@@ -200,6 +200,20 @@ def test_a_checkpoint_after_more_training_is_another_player(search: str, tmp_pat
     assert load_arena(tmp_path / "arena").records == result.records
 
 
+def test_another_bot_or_policy_under_the_same_name_is_another_player(tmp_path: Path) -> None:
+    settings = ArenaSettings(game=GAME, pairings=(("mine", "random"),), num_pairs=1)
+    for _ in range(2):
+        play_arena(settings, tmp_path / "arena", {"mine": "mcts:2"})
+    with pytest.raises(ArenaFolderError, match="checkpoints is"):
+        play_arena(settings, tmp_path / "arena", {"mine": "mcts:3"})
+    file, hashes = tmp_path / "p", []
+    for content in (b"one", b"other"):
+        file.write_bytes(content)
+        hashes.append(checkpoint_hashes({f"policy:{file}": f"policy:{file}"}))
+    assert hashes[0] != hashes[1]
+    assert checkpoint_hashes({"greedy": "greedy", "mine": print}) == {}
+
+
 def test_a_folder_with_other_files_is_an_error_and_is_not_changed(tmp_path: Path) -> None:
     for name in ("thesis.txt", "notes.tmp"):
         file = tmp_path / name / name
@@ -342,6 +356,11 @@ def test_a_changed_checkpoint_is_not_an_anchor(tmp_path: Path) -> None:
         lambda fields: fields["covariance_of"].__setitem__(0, fields["covariance_of"][1]),
         lambda fields: fields["seat"].update(elo=10**400),
         lambda fields: fields["settings"].update(game_version=99),
+        lambda fields: fields["settings"].update(game="vadus(size=4)"),
+        lambda fields: fields["covariance"][0].__setitem__(0, -1e6),
+        lambda fields: fields["players"][0].update(games=0),
+        lambda fields: fields["pairings"][0].update(pairs=0),
+        lambda fields: fields["pairings"][0].update(forfeits=[1]),
     ],
 )
 def test_a_ladder_is_loaded_as_saved_and_other_files_are_errors(ladder: Ladder, tmp_path: Path, change: Damage) -> None:
@@ -417,6 +436,14 @@ def test_a_ladder_is_made_shown_and_rated_on_by_one_command_each(run: Run, tmp_p
     results = json.loads((tmp_path / "rated" / "results.json").read_text(encoding="utf-8"))
     assert f"greedy (rated) is rated {results['elo']:.0f} ± {results['error']:.0f}" in " ".join(out.split())
     assert load_arena(tmp_path / "rated" / "rating").num_games == 2 * 2 * 6
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "results.json").write_text("{}")
+    assert (
+        "folder must be a new one or that of a rating, got 'other'"
+        in run("rate", "greedy", *OF_GAME, *options[:-1], "other")[2]
+    )
+    assert (tmp_path / "other" / "results.json").read_text() == "{}"
+    assert run("ladder", "show", "--file", file)[1] == run("ladder", "show", GAME, "--file", file)[1]
     assert run("ladder", "show")[:2] == (0, "".join(f"{game}\n" for game in shipped_ladders()))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
 from unittest.mock import Mock
@@ -72,6 +73,7 @@ def test_a_registered_game_is_the_game_and_passes_open_spiels_own_test(game_stri
     assert spiel_game.rules == expected
     assert spiel_game.num_distinct_actions() == expected.num_actions
     assert spiel_game.max_game_length() == expected.max_game_length()
+    assert str(pickle.loads(pickle.dumps(spiel_game))) == str(spiel_game)
     spiel_state, state = spiel_game.new_initial_state(), expected.new_initial_state()
     observer = spiel_game.make_py_observer()
     generator = np.random.default_rng(1)
