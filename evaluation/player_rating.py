@@ -173,12 +173,7 @@ def rate(
     """
     ladder = game if isinstance(game, Ladder) else load_ladder(game)
     settings, ratings, players = settings or RateSettings(), ladder.ratings, dict(anchors or {})
-    for anchor in () if settings.trust_names else [name for name in ratings.names if name not in players]:
-        check_name_in_file(anchor, f"the ladder of {ladder.game}", None)
-    if unknown := players.keys() - set(ratings.names):
-        raise ValueError(
-            f"anchors must be players of the ladder: {', '.join(ratings.names)}; got {', '.join(sorted(unknown))}"
-        )
+    _check_anchors(ladder, players, settings)
     name = settings.name or _name_of(player)
     name = f"{name} (rated)" if name in ratings.names else name
 
@@ -204,6 +199,16 @@ def rate(
     by_anchor = ([match for match in scouted + played if match.names[1] == anchor] for anchor in order)
     matches = tuple(map(join_matches, by_anchor))
     return RateResult(name, *rate_against(ratings, name, matches), matches, ladder)
+
+
+def _check_anchors(ladder: Ladder, players: Mapping[str, Player], settings: RateSettings) -> None:
+    names = ladder.ratings.names
+    for anchor in () if settings.trust_names else [name for name in names if name not in players]:
+        check_name_in_file(anchor, f"the ladder of {ladder.game}", None)
+    if unknown := players.keys() - set(names):
+        raise ValueError(
+            f"anchors must be players of the ladder ({', '.join(names)}), got {', '.join(sorted(unknown))}"
+        )
 
 
 def _name_of(player: Player) -> str:

@@ -184,11 +184,10 @@ class NetworkSearch:
         self._max_simulations = check_integer("max_simulations", max_simulations, 1)
         max_nodes = self._max_simulations + 1
         # Pages are allocated lazily, so the loose upper bound on the number of edges costs no memory.
-        most_edges = max_nodes * game.num_actions if max_edges is None else max_edges
-        most_edges = check_integer("max_edges", most_edges, 2 * game.num_actions)
-        policy = settings.policy
+        max_edges = max_nodes * game.num_actions if max_edges is None else max_edges
+        max_edges = check_integer("max_edges", max_edges, 2 * game.num_actions)
+        policy = self.policy = settings.policy
         self.evaluate = evaluate
-        self.policy = policy
         self.discount = float(settings.discount)
         self.guide_weight = float(settings.guide_weight)
         self.num_simulations_done = 0
@@ -200,19 +199,17 @@ class NetworkSearch:
             game.board,
             np.empty((max_games, max_nodes), game.state_dtype),
             np.empty((max_games, max_nodes), tree.NODE),
-            np.empty((max_games, most_edges), tree.EDGE),
+            np.empty((max_games, max_edges), tree.EDGE),
             np.empty(max_games, tree.GAME),
         )
         self._use(0)
         self._inputs = NetworkInputs(game, settings.features)
         per_tree = policy.round_size if settings.batch is None else settings.batch
-        size = max_games * per_tree
-        self._batches = [_Batch(self._inputs, size) for _ in range(settings.threads)]
+        self._batches = [_Batch(self._inputs, max_games * per_tree) for _ in range(settings.threads)]
         max_collisions = _MAX_COLLISIONS if settings.threads > 1 else 0
         self._limits = np.array([0, per_tree, settings.batch is None, max_collisions])
         self._changed = threading.Condition()
-        self._num_searching = 0
-        self._left_seconds = 0.0
+        self._num_searching, self._left_seconds = 0, 0.0
         self._start_all = game.compiled(tree.start_all, self._inputs.kernels)
         self._expand = game.compiled(tree.expand, {"winning_turn": winning_turn_kernel(type(game))})
         self._prepare_roots = game.compiled(tree.prepare_roots, policy.kernels)

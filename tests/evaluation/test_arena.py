@@ -341,6 +341,8 @@ def test_a_changed_checkpoint_is_not_an_anchor(tmp_path: Path) -> None:
     assert load_ladder(GAME, tmp_path / "ladder.json").changed_players() == ()
     changed = made.replace(checkpoints=(made.checkpoints[0].replace(sha256="0" * 64),))
     assert changed.changed_players() == ("vadus",)
+    with pytest.raises(ValueError, match=r"anchors must be players of the ladder \(.*\), got nobody"):
+        rate("mcts:10", changed, tmp_path / "rated", anchors={"nobody": "random"})
     result = rate("mcts:10", changed, tmp_path / "rated", RateSettings(num_pairs=1, scout_pairs=1))
     assert {match.names[1] for match in result.matches} == {"random", "greedy"}
 
