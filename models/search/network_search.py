@@ -193,8 +193,7 @@ class NetworkSearch:
         self.num_simulations_done = 0
         self.network_seconds = self.search_seconds = 0.0
         self._game = game
-        self._guide = settings.guide
-        self._solve = bool(settings.solve)
+        self._guide, self._solve = settings.guide, bool(settings.solve)
         self._room = tree.Trees(
             game.board,
             np.empty((max_games, max_nodes), game.state_dtype),
