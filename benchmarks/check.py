@@ -133,16 +133,18 @@ def draw_curves(rows: Rows, x: str, path: Path) -> None:
                 elo, _ = ladder.rating(name)
                 panel.axhline(elo, color="gray", linewidth=0.8, linestyle=":")
                 panel.annotate(name, (place, elo), xycoords=("axes fraction", "data"), ha=side, fontsize=7)
-        algorithms = list(dict.fromkeys(name for name, _, _ in rows.names))
+        algorithms = list(dict.fromkeys(row[:2] for row in rows.names))
+        named = [name for name, _ in algorithms]
         for row in rows.names:
-            (algorithm, _, part), runs = row, rows.runs(row, task)
+            (algorithm, track, part), runs = row, rows.runs(row, task)
             if not runs:
                 continue
             at = [float(np.median([getattr(result.curve[i], x) for result, _ in runs])) for i in range(len(runs[0][1]))]
             points = [stratified([[ratings[i].elo for _, ratings in runs]]) for i in range(len(at))]
-            color = f"C{algorithms.index(algorithm)}"
+            color = f"C{algorithms.index((algorithm, track))}"
+            label = f"{algorithm} {part}" if named.count(algorithm) == 1 else f"{algorithm} ({track}) {part}"
             style = {"color": color, "linestyle": "-" if part == "policy" else "--", "marker": "."}
-            panel.plot(at, [point.value for point in points], label=f"{algorithm} {part}", **style)
+            panel.plot(at, [point.value for point in points], label=label, **style)
             low, high = [point.low for point in points], [point.high for point in points]
             panel.fill_between(at, low, high, color=color, alpha=0.15, linewidth=0)
         panel.set(title=task, xlabel=x.replace("_", " "), ylabel="Elo (random = 0)", xscale="log")
@@ -197,7 +199,9 @@ def main(
             for title, file in draw(rows, figures, seconds).items():
                 relative = Path(os.path.relpath(file, figures if page is None else page.parent))
                 blocks.append(f"![{title}, {seconds:g} s]({relative.as_posix()})\n")
-        counts = Counter((result.algorithm, result.task) for result in results if result.budget == seconds)
+        counts = Counter(
+            (f"{result.algorithm} ({result.track})", result.task) for result in results if result.budget == seconds
+        )
         if few := [f"{' on '.join(key)} {number}" for key, number in counts.items() if number < NUM_SEEDS]:
             print(f"fewer than {NUM_SEEDS} seeds at {seconds:g} s: {', '.join(few)}")
     text = "\n".join(blocks) or "No results are stored yet.\n"

@@ -150,7 +150,7 @@ class BenchmarkRun:
 
 @contextlib.contextmanager
 def _with_traceback(name: str) -> Iterator[None]:
-    """Make errors of an algorithm, which may be those of bad input, errors with a traceback."""
+    """Raise an error of an algorithm as a ``RuntimeError``, which is shown with its traceback."""
     try:
         yield
     except Exception as error:

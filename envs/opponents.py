@@ -32,7 +32,7 @@ class Opponents:
         """Replace the opponents of new games. Those given by name get seeds drawn from ``random``.
 
         Raises:
-            ValueError: a share or name is invalid; nothing has changed.
+            ValueError: a share or name is invalid; the opponents are unchanged.
         """
         values = np.array([check_number(f"the share of opponent {name!r}", share, 0) for name, share in shares.items()])
         if not values.any():
@@ -44,7 +44,7 @@ class Opponents:
             resolved[name] = self._resolve(opponent, seed)
         self._install(resolved)
         self._given = opponents
-        values /= values.max()  # whose sum is finite
+        values /= values.max()  # their sum must not overflow
         self._cumulative_shares = np.cumsum(values / values.sum())
 
     def reseed(self, random: np.random.Generator) -> None:

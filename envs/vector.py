@@ -102,7 +102,7 @@ class VectorEnv(BatchEnv):
             self._opponents.exchange({name: 1.0}, {name: opponent}, self.np_random)
 
     def set_opponents(self, shares: Mapping[str, float], players: Mapping[str, Opponent] | None = None) -> None:
-        """Replace the opponents. Games in progress keep their opponents; those given by name are seeded by this environment.
+        """Replace the opponents; those given by name are seeded by this environment. Games in progress keep theirs.
 
         Args:
             shares: share of new games by opponent name; normalized to sum to 1.

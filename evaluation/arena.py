@@ -17,7 +17,7 @@ import numpy as np
 
 from stoneworks.checks import check_integer, check_positive
 from stoneworks.envs.rules import load_game
-from stoneworks.evaluation.folder import ArenaFolder, checkpoint_hashes, match_of, read_settings
+from stoneworks.evaluation.folder import ArenaFolder, match_of, player_hashes, read_settings
 from stoneworks.evaluation.match import MatchResult, join_matches
 from stoneworks.evaluation.ratings import Ratings, rate_players
 from stoneworks.evaluation.records import GameRecord
@@ -128,7 +128,7 @@ def play_arena(
             raise ValueError(f"all players must be bot names on a cluster, got {player!r} for {name!r}")
         elif workers > 1:
             raise ValueError(f"workers must be 1 if a player (here {name!r}) is not given by a bot name, got {workers}")
-    checkpoints = checkpoint_hashes(everyone)
+    checkpoints = player_hashes(everyone)
     ArenaFolder.check(folder, settings, checkpoints)  # before the lock, which writes to the folder
     with lock_folder(Path(folder)):
         return _play(ArenaFolder(folder, settings, checkpoints), everyone, int(workers), cluster, progress)

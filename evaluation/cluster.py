@@ -9,7 +9,7 @@ from typing import Any
 
 from stoneworks.cluster import ClusterError, Identity, alive_nodes, check_identity, connected, identity_of
 from stoneworks.envs.rules import load_game
-from stoneworks.evaluation.folder import checkpoint_hashes
+from stoneworks.evaluation.folder import player_hashes
 from stoneworks.evaluation.records import GameRecord
 from stoneworks.evaluation.settings import ArenaSettings, Chunk
 from stoneworks.evaluation.workers import ArenaPlayError, Player, play_chunk, use_one_thread
@@ -102,6 +102,6 @@ def _play(work: _Work, chunk: Chunk) -> tuple[GameRecord, ...]:
 
 
 def _identity(settings: ArenaSettings, players: Mapping[str, Player]) -> Identity:
-    """Return what must be equal on all nodes: the code, the game, and the checkpoints among the players."""
+    """Return what must be equal on all nodes: the code, the game, and the hashes of players."""
     code = identity_of(("envs", "models", "evaluation"), [load_game(settings.game)])
-    return {**code, **checkpoint_hashes(players)}
+    return {**code, **player_hashes(players)}

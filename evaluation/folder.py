@@ -33,7 +33,7 @@ class ArenaFolderError(ValueError):
 
 
 class _StoredArena(ArenaSettings):
-    """The file ``arena.json``: the settings, and a hash of each player that is a checkpoint."""
+    """The file ``arena.json``: the settings, and the hashes of players (see :func:`player_hashes`)."""
 
     error = ArenaFolderError
 
@@ -51,23 +51,23 @@ def folder_name(game: Game | str, inputs: object) -> str:
     return f"{file_stem(game)}-{digest}"
 
 
-def checkpoint_hashes(players: Mapping[str, object]) -> dict[str, str]:
-    """Return a SHA-256 hash of what the name of a player does not tell, to detect changes.
+def player_hashes(players: Mapping[str, object]) -> dict[str, str]:
+    """Return SHA-256 hashes of the players that their names do not identify, to detect changes.
 
-    That is the description of a checkpoint, which contains the hash of the weights, or the file of a policy; and, if a player
-    has another name than its bot, the bot's name, without the path of a file.
+    A checkpoint is identified by its description, which contains the hash of the weights, a policy by its file, and a bot that
+    plays under another name by its own name, without the path of a file.
     """
     hashes = {}
     for name, player in players.items():
         with contextlib.suppress(UnknownBotError):
             spec = BotSpec.parse(player)  # type: ignore[arg-type]
             files = [spec.checkpoint / METADATA_FILE] if spec.checkpoint is not None else [*spec.paths]
-            untold = [file.read_bytes() for file in files if file.is_file()]
+            contents = [file.read_bytes() for file in files if file.is_file()]
             if player != name:
-                bot = (spec.budget, spec.parameters) if untold else player
-                untold.append(repr(bot).encode())
-            if untold:
-                hashes[name] = hashlib.sha256(b"".join(untold)).hexdigest()
+                bot = (spec.budget, spec.parameters) if contents else player
+                contents.append(repr(bot).encode())
+            if contents:
+                hashes[name] = hashlib.sha256(b"".join(contents)).hexdigest()
     return hashes
 
 
@@ -87,7 +87,7 @@ class ArenaFolder:
         Args:
             path: the folder.
             settings: the arena's settings.
-            checkpoints: a hash of each player that is a checkpoint; None to skip the comparison.
+            checkpoints: hashes of players (see :func:`player_hashes`); None to skip the comparison.
 
         Raises:
             ArenaFolderError: the folder contains a different arena, or something else. Nothing is changed.
@@ -112,6 +112,8 @@ class ArenaFolder:
             there = _StoredArena.from_file(file).to_fields()
             here = settings.to_fields() | ({} if checkpoints is None else {"checkpoints": dict(checkpoints)})
             for name, value in here.items():
+                if there[name] != value and name == "checkpoints":
+                    raise ArenaFolderError(f"the players in {file} have changed; give another folder")
                 if there[name] != value:
                     raise ArenaFolderError(
                         f"{name} is {there[name]!r} in {file} and {value!r} here; give another folder"

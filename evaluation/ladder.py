@@ -14,7 +14,7 @@ from importlib import metadata
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.evaluation.arena import ArenaResult
-from stoneworks.evaluation.folder import checkpoint_hashes
+from stoneworks.evaluation.folder import player_hashes
 from stoneworks.evaluation.results import ArenaSummary, results_of
 
 #: The standard players of a ladder, roughly by increasing strength.
@@ -26,7 +26,7 @@ class LadderError(ValueError):
 
 
 class CheckpointHash(Document):
-    """The SHA-256 hash of a player that is a checkpoint (see :func:`~stoneworks.evaluation.folder.checkpoint_hashes`)."""
+    """The SHA-256 hash of a player, such as a checkpoint (see :func:`~stoneworks.evaluation.folder.player_hashes`)."""
 
     name: str
     sha256: str
@@ -55,7 +55,7 @@ class Ladder(ArenaSummary):
 
     def changed_players(self) -> tuple[str, ...]:
         """Return the players that are checkpoints and have changed, or are gone, since the ladder was made."""
-        hashes = checkpoint_hashes({recorded.name: recorded.name for recorded in self.checkpoints})
+        hashes = player_hashes({recorded.name: recorded.name for recorded in self.checkpoints})
         return tuple(recorded.name for recorded in self.checkpoints if hashes.get(recorded.name) != recorded.sha256)
 
     @classmethod
@@ -65,7 +65,7 @@ class Ladder(ArenaSummary):
         Raises:
             RatingError: the players cannot be rated.
         """
-        hashes = checkpoint_hashes({name: name for name in result.settings.players})
+        hashes = player_hashes({name: name for name in result.settings.players})
         versions = {name: metadata.version(name) for name in ("stoneworks", "numpy", "numba")}
         return cls(
             **dict(results_of(result)),

@@ -32,7 +32,6 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.checks import as_array, check_positive
-from stoneworks.documents import shown
 
 if TYPE_CHECKING:
     from stoneworks.evaluation.match import MatchResult
@@ -325,10 +324,12 @@ def _check(result: Pairing | MatchResult) -> None:
     if len(result.names) != 2 or len({*result.names}) != 2:
         raise RatingError(f"a pairing must have two different players, got {result.names!r}")
     scores = as_array(result.scores)
-    if scores.ndim != 2 or scores.shape[1] != 2 or not np.isin(scores, (0, 0.5, 1)).all():
+    has_shape = scores.ndim == 2 and scores.shape[1] == 2
+    wrong = scores[~np.isin(scores, (0, 0.5, 1))].tolist() if has_shape else [f"{scores.dtype}{list(scores.shape)}"]
+    if wrong:
+        names = " against ".join(map(repr, result.names))
         raise RatingError(
-            f"the scores of {' against '.join(map(repr, result.names))} must be float64[num_pairs, 2] with values 0, 0.5 or 1, "
-            f"got {shown(scores.tolist())}"
+            f"the scores of {names} must be float64[num_pairs, 2] with values 0, 0.5 or 1, got {wrong[0]}"
         )
 
 

@@ -142,7 +142,10 @@ class ArenaSummary(_WithoutNone):
             raise ValueError("players, anchor and covariance_of must name the same players")
         if {len(self.covariance), *map(len, self.covariance)} != {len(names) + 1}:
             raise ValueError(f"covariance must have {len(names) + 1} rows and columns")
-        variances = np.linalg.eigvalsh(np.array(self.covariance))
+        matrix = np.array(self.covariance)
+        if not np.allclose(matrix, matrix.T):
+            raise ValueError("covariance must be symmetric")
+        variances = np.linalg.eigvalsh(matrix)
         if variances[0] < -1e-6 * abs(variances[-1]):
             raise ValueError(f"covariance must be positive semidefinite, got an eigenvalue of {variances[0]:g}")
         if self.settings.game != self.game:
@@ -291,7 +294,7 @@ def save_picture(path: str | os.PathLike[str], ratings: Ratings, matches: tuple[
     from matplotlib.figure import Figure
 
     order = ratings.order
-    labels = [name.replace("$", r"\$") for name in order]  # else text between two of them is mathematics
+    labels = [name.replace("$", r"\$") for name in order]  # matplotlib reads $...$ as mathematics
     positions = np.arange(len(order))
     figure = Figure(figsize=(6 + 0.7 * len(order), 2 + 0.45 * len(order)), layout="constrained")
     figure.suptitle(title.replace("$", r"\$"))

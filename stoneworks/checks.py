@@ -70,7 +70,9 @@ def as_array(values: Any) -> npt.NDArray[Any]:
     try:
         return np.asarray(values)
     except ValueError:
-        return np.asarray(values, object)
+        array = np.empty(len(values), object)
+        array[:] = list(values)
+        return array
 
 
 def check_integers(name: str, values: Any, number: int, error: type[ValueError] = ValueError) -> npt.NDArray[Any]:

@@ -104,16 +104,15 @@ class Document(BaseModel, metaclass=_TypedErrors):
 def describe(error: ValidationError, document: type[BaseModel]) -> str:
     """Return the first problem of a validation error in one line: the key, the constraint and the value."""
     problem = error.errors(include_url=False)[0]
-    kind, key, value = (
-        problem["type"],
-        ".".join(part for part in map(str, problem["loc"]) if part.strip()),
-        problem["input"],
-    )
+    kind, value = problem["type"], problem["input"]
+    key = ".".join(part for part in map(str, problem["loc"]) if part.strip())  # the tags of a schedule are blank
     if kind == "missing":
         return f"the key {key} is missing"
     if kind == "extra_forbidden":
         valid = _fields_at(document, problem["loc"][:-1])
-        return f"unknown key {shown(key)[1:-1]}" + (f"; valid keys: {', '.join(valid)}" if valid else "")
+        return f"unknown key {repr(key)[1:-1][:_MAX_CHARACTERS]}" + (
+            f"; valid keys: {', '.join(valid)}" if valid else ""
+        )
     if kind in ("value_error", "assertion_error"):  # raised by a validator of ours, whose message names the value
         return f"{key}: {problem['ctx']['error']}" if key else str(problem["ctx"]["error"])
     bound = _BOUNDS.get(kind)

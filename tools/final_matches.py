@@ -18,7 +18,7 @@ from stoneworks.envs.rules import Game, load_game
 from stoneworks.evaluation.accuracy.measure import measure_accuracy
 from stoneworks.evaluation.accuracy.sample import shipped_samples
 from stoneworks.evaluation.arena import ArenaResult, play_arena
-from stoneworks.evaluation.folder import checkpoint_hashes, folder_name
+from stoneworks.evaluation.folder import folder_name, player_hashes
 from stoneworks.evaluation.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE, MatchResult, summarize
 from stoneworks.evaluation.settings import ArenaSettings
 from stoneworks.models import load_bot
@@ -98,7 +98,7 @@ def play_final_matches(
     played_on: dict[Game, list[MatchResult]] = {}
     dates = []
     for game, settings, players in arenas:
-        inputs = settings.to_fields(), checkpoint_hashes(players), circumstances
+        inputs = settings.to_fields(), player_hashes(players), circumstances
         arena = folder / folder_name(settings.game, inputs)
         result = play_arena(settings, arena, players, workers=workers, progress=_games_progress(progress))
         played_on.setdefault(game, []).extend(result.matches)

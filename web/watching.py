@@ -280,7 +280,7 @@ class Watch:
             found = self.record(asked.source, asked.index)
             game = positions.game(found.game)
             if found.version != game.version:
-                raise RequestError(f"version is {found.version}; {game} is now of version {game.version}", 409)
+                raise RequestError(f"version must be {game.version} for {game}, got {found.version}", 409)
             turns = turns_of(positions.line(game, found.actions))
             return WatchedGame(**dict(found), index=asked.index, turns=turns)
 

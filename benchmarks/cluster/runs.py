@@ -14,6 +14,8 @@ from benchmarks.protocol import Result
 from benchmarks.run import BenchmarkRun, commit
 from stoneworks.cluster import ClusterError, Identity, check_identity, connected, identity_of
 from stoneworks.extras import require_extra
+from stoneworks.locks import InUseError
+from stoneworks.models.machine import processor_name
 
 with require_extra("cluster", "clusters"):
     import ray
@@ -43,8 +45,9 @@ def make_on_cluster(runs: Sequence[BenchmarkRun], folder: Path, address: str) ->
             while pending:
                 (reference,), _ = ray.wait(list(pending))
                 one = pending.pop(reference)
-                _result_of(reference, one).save(one.path)
-                print(f"{one.path} is finished; {len(pending)} are left")
+                if (result := _result_of(reference, one)) is not None:
+                    result.save(one.path)
+                    print(f"{one.path} is finished; {len(pending)} are left")
         finally:
             for reference in pending:
                 ray.cancel(reference, force=True)
@@ -58,13 +61,16 @@ def _identity() -> Identity:
     return {**identity_of(("envs", "models", "evaluation", "training"), ()), "commit": commit()}
 
 
-def _result_of(reference: Any, one: BenchmarkRun) -> Result:
-    """Return the result of a finished task, or raise its error."""
+def _result_of(reference: Any, one: BenchmarkRun) -> Result | None:
+    """Return the result of a finished task, None if another process makes the run, or raise the error of the task."""
     try:
         return Result.parse(ray.get(reference), one.path.name)
     except ray.exceptions.RayTaskError as error:
         if isinstance(error.cause, ClusterError):
             raise error.cause from None
+        if isinstance(error.cause, InUseError):
+            print(f"{one.path} is left out: {error.cause}")
+            return None
         raise RuntimeError(f"{one.path.stem} failed on a node") from error
     except ray.exceptions.RayError as error:
         reason = str(error).partition("\n")[0]
@@ -76,9 +82,12 @@ def _make(arguments: dict[str, Any], folder: Path, current: str, identity: Ident
     if os.path.isdir(current):
         os.chdir(current)  # the file of an algorithm may be relative to the folder of the driver
     check_identity(identity, _identity())
-    output = folder / "results"
+    output = folder / "cluster" / "results"
     output.mkdir(parents=True, exist_ok=True)
     one = BenchmarkRun(**arguments, output=output)
-    one.train(folder / one.path.stem)
+    if one.result.hardware.processor != processor_name():  # it began on a node that is gone
+        one.path.unlink()
+        one = BenchmarkRun(**arguments, output=output)
+    one.train(folder / "cluster" / one.path.stem)
     one.path.unlink()
     return one.result.to_fields()

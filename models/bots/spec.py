@@ -206,13 +206,10 @@ def _read_budget(prefix: str, text: str, budgets: Sequence[Parameter]) -> Budget
     number, seconds = matched.groups() if matched else (None, None)
     for budget in budgets:
         digits = seconds if budget == SECONDS else number
-        if digits and 0 < (value := budget.type(digits)) <= budget.maximum:
+        if digits and budget.minimum <= (value := budget.type(digits)) <= budget.maximum:
             return Budget(budget.name, value)
     allowed = [
-        f"a number > 0 of seconds, as in '{prefix}2s'"
-        if budget == SECONDS
-        else f"{budget.allowed} {budget.name}, as in '{prefix}2'"
-        for budget in budgets
+        f"{budget.allowed} {budget.name}, as in '{prefix}2{'s' if budget == SECONDS else ''}'" for budget in budgets
     ]
     kind = f"{prefix[:-1]} bot" if prefix.endswith(":") else prefix
     raise UnknownBotError(f"{kind}: the budget must be {' or '.join(allowed)}, got {text!r}")

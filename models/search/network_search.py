@@ -416,7 +416,7 @@ class NetworkSearch:
             running = [pool.submit(self._work, batch, schedule, stopped) for batch in self._batches]
             try:
                 wait(running, return_when=FIRST_EXCEPTION)
-            finally:  # by Ctrl-C too
+            finally:  # also after Ctrl-C
                 stop.set()
         for done in running:
             done.result()

@@ -200,7 +200,7 @@ def make_ladder(
     }
     play: Callable[..., ArenaResult] = play_arena
     if max_error is None and max_rounds is not None:
-        raise ValueError("max_rounds needs --max-error")
+        raise ValueError(f"max_rounds needs --max-error, got {max_rounds}")
     if max_error is not None:
         max_rounds = 10 if max_rounds is None else max_rounds
         words |= {"max-error": max_error, "max-rounds": max_rounds}

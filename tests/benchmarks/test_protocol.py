@@ -356,7 +356,9 @@ def test_tables_and_figures_are_made_from_all_files(tmp_path: Path, capsys: pyte
     assert f"| {interquartile_mean(scores):.2f} (" in text
     for track, elo in (("scratch", 105), ("open", 1005)):
         assert f"\n| mine | {track} | @64 | {elo}, 1 |  |  |\n" in text
-    assert "fewer than 5 seeds at 600 s: mine on vadus-5 2" in capsys.readouterr().out
+    assert (
+        "fewer than 5 seeds at 600 s: mine (scratch) on vadus-5 1, mine (open) on vadus-5 1" in capsys.readouterr().out
+    )
     assert "![Rating over steps, 600 s](figures/steps-600.svg)" in text
     for name in ("processor-seconds-600.svg", "steps-600.svg", "profile-600.svg"):
         assert "ppo policy" in (tmp_path / "figures" / name).read_text()

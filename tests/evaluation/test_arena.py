@@ -32,7 +32,7 @@ from stoneworks.evaluation.arena import (
     play_to_precision,
     uncertain_pairings,
 )
-from stoneworks.evaluation.folder import ArenaFolderError, checkpoint_hashes
+from stoneworks.evaluation.folder import ArenaFolderError, player_hashes
 from stoneworks.evaluation.ladder import Ladder, LadderError, load_ladder, shipped_ladders
 from stoneworks.evaluation.player_rating import RateResult, RateSettings, rate
 from stoneworks.evaluation.ratings import expected_score
@@ -195,7 +195,7 @@ def test_a_checkpoint_after_more_training_is_another_player(search: str, tmp_pat
     result = play_arena(settings, tmp_path / "arena")
     assert play_arena(settings, tmp_path / "arena").records == result.records
     save_network(agent, GAME, training={"frames": 2})
-    with pytest.raises(ArenaFolderError, match="checkpoints is"):
+    with pytest.raises(ArenaFolderError, match=r"the players in .* have changed"):
         play_arena(settings, tmp_path / "arena")
     assert load_arena(tmp_path / "arena").records == result.records
 
@@ -204,14 +204,14 @@ def test_another_bot_or_policy_under_the_same_name_is_another_player(tmp_path: P
     settings = ArenaSettings(game=GAME, pairings=(("mine", "random"),), num_pairs=1)
     for _ in range(2):
         play_arena(settings, tmp_path / "arena", {"mine": "mcts:2"})
-    with pytest.raises(ArenaFolderError, match="checkpoints is"):
+    with pytest.raises(ArenaFolderError, match=r"the players in .* have changed"):
         play_arena(settings, tmp_path / "arena", {"mine": "mcts:3"})
     file, hashes = tmp_path / "p", []
     for content in (b"one", b"other"):
         file.write_bytes(content)
-        hashes.append(checkpoint_hashes({f"policy:{file}": f"policy:{file}"}))
+        hashes.append(player_hashes({f"policy:{file}": f"policy:{file}"}))
     assert hashes[0] != hashes[1]
-    assert checkpoint_hashes({"greedy": "greedy", "mine": print}) == {}
+    assert player_hashes({"greedy": "greedy", "mine": print}) == {}
 
 
 def test_a_folder_with_other_files_is_an_error_and_is_not_changed(tmp_path: Path) -> None:
@@ -360,6 +360,7 @@ def test_a_changed_checkpoint_is_not_an_anchor(tmp_path: Path) -> None:
         lambda fields: fields["settings"].update(game_version=99),
         lambda fields: fields["settings"].update(game="vadus(size=4)"),
         lambda fields: fields["covariance"][0].__setitem__(0, -1e6),
+        lambda fields: fields["covariance"][0].__setitem__(1, 1e9),
         lambda fields: fields["players"][0].update(games=0),
         lambda fields: fields["pairings"][0].update(pairs=0),
         lambda fields: fields["pairings"][0].update(forfeits=[1]),

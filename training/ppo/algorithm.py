@@ -174,7 +174,9 @@ class PPO(Algorithm[PPOConfig]):
         )
         self.env.keep_games(games["lengths"].numpy())
         window = self.model._stats_window_size
-        episodes = ({"r": total, "l": length} for total, length in games["latest_episodes"].tolist())
+        episodes = (
+            {"r": total, "l": length} for total, length in games.get("latest_episodes", torch.empty(0, 2)).tolist()
+        )
         self.model.ep_info_buffer, self.model.ep_success_buffer = deque(episodes, maxlen=window), deque(maxlen=window)
         results = _part(tensors, "results").items()
         self._results = {kind: deque(values.tolist(), maxlen=SCORE_WINDOW) for kind, values in results}

@@ -196,5 +196,5 @@ def _apply_override(values: dict[str, Any], key: str, value: Any) -> None:
         inner = values.setdefault(part, {})
         if not isinstance(inner, dict):
             raise ConfigError(f"override {key!r}: {part} is {shown(inner)}, which has no keys")
-        values[part] = values = dict(inner)  # which may have an alias
+        values[part] = values = dict(inner)  # a copy: an alias may share the mapping
     values[last] = value

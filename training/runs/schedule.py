@@ -22,8 +22,8 @@ def _check_progress(points: Points[T]) -> Points[T]:
 
 _Progress = Annotated[float, Field(ge=0, le=1)]
 _Point = Annotated[tuple[_Progress, T], Strict(False)]
-#: A number, or points ``[progress, number]`` between which it is linear; progress is the completed fraction of the run. Tags
-#: appear in the places of errors, where blank ones are left out.
+#: A number, or points ``[progress, number]`` between which it is linear; progress is the completed fraction of the run. Errors
+#: leave out its tags, because they are blank.
 Schedule = Annotated[
     Annotated[T, Tag("")] | Annotated[Tuple[_Point[T]], Field(min_length=1), AfterValidator(_check_progress), Tag(" ")],
     Discriminator(lambda value: " " if isinstance(value, (list, tuple)) else ""),

@@ -7,15 +7,24 @@ export class ApiError extends Error {
   }
 }
 
-async function answer(asked) {
+async function checked(asked) {
   const response = await asked.catch((error) => {
     if (isAbort(error)) throw error;
     throw new ApiError("The server does not answer. Is it still running?", 0);
   });
-  const type = response.headers.get("content-type") ?? "";
-  const body = type.includes("application/json") ? await response.json() : null;
-  if (!response.ok) throw new ApiError(body?.error?.message ?? `the server answered ${response.status}`, response.status);
-  return body;
+  if (response.ok) return response;
+  const body = await response.json().catch(() => null);
+  throw new ApiError(body?.error?.message ?? `the server answered ${response.status}`, response.status);
+}
+
+async function answer(asked) {
+  const response = await checked(asked);
+  return response.headers.get("content-type")?.includes("application/json") ? response.json() : null;
+}
+
+/** Returns a file. */
+export async function download(path) {
+  return checked(fetch(`/api/${path}`));
 }
 
 export async function get(path, query = {}, signal) {

@@ -58,7 +58,8 @@ export class BotChoice {
     }
     this.value = wanted;
     // A bot that has a level is listed twice; one that was chosen among all does not follow the level.
-    if (before?.value === wanted && !level) [...this.select.options].findLast((option) => option.value === wanted).selected = true;
+    const last = [...this.select.options].findLast((option) => option.value === wanted);
+    if (last && before?.value === wanted && !level) last.selected = true;
     if (wanted && !this.value) this.value = fallback;
   }
 

@@ -283,6 +283,26 @@ def test_bots_are_chosen_by_name_and_changed_in_mid_game(visit: OpenPage) -> Non
     assert record_of(page).players == ("greedy", "random")
 
 
+def test_a_bot_chosen_among_all_does_not_follow_a_level_and_gives_way_in_another_game(visit: OpenPage) -> None:
+    page = visit("/")
+    page.get_by_role("radio", name="Vadus").check(force=True)
+    opponent, boards = page.locator(".seats select").nth(1), page.get_by_role("group", name="Boards")
+
+    def choose(bot: str) -> None:
+        page.wait_for_load_state("networkidle")
+        find = "(select, bot) => [...select.options].findLastIndex((option) => option.value === bot)"
+        opponent.select_option(index=opponent.evaluate(find, bot))
+
+    boards.get_by_role("button", name="quick").click()
+    choose("mcts:100")
+    boards.get_by_role("button", name="large").click()
+    page.wait_for_load_state("networkidle")
+    expect(opponent.locator("option:checked")).to_have_text(re.compile(r"^mcts:100 \("))
+    choose("vadus@64")
+    page.get_by_role("radio", name="Laido").check(force=True)
+    expect(opponent).not_to_have_value(re.compile("^vadus|^$"))
+
+
 def test_earlier_positions_are_shown_without_changing_the_game(start: Start) -> None:
     page = start("Laido", {"size": "3"}, opponent=None)
     page.get_by_label("Confirm each turn").uncheck()

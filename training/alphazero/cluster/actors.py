@@ -282,7 +282,8 @@ class Actors:
         self.lost_batches += len(actor.outstanding)
         name = actor.node.name
         is_new = actor.node.identifier in self._new_nodes
-        if actor.has_answered or (actor.failure and not is_new):
+        can_play = actor.has_answered or (actor.failure and "ClusterError: " not in reason)
+        if actor.has_answered or (can_play and not is_new):
             error = SelfPlayError(
                 f"a self-play actor on node {name} has been started again {MAX_RESTARTS} times: {actor.failure or reason}"
             )

@@ -1,6 +1,6 @@
 // The start page: a new game, and the games that are kept.
 
-import { botsFor, get, info, post } from "../api.js";
+import { botsFor, download, get, info, post } from "../api.js";
 import { BotChoice } from "../bots.js";
 import { button, h, keepFocus, requestCounter, resultOfPlayers, table, tableRow, toast, when } from "../dom.js";
 import { GameChoice, howToPlay } from "../games.js";
@@ -96,7 +96,7 @@ async function showGames(section, first, signal) {
       h(
         "td",
         { class: "actions" },
-        h("a", { href: `/analyze/${game.id}`, "aria-label": `Analyze ${game.game}` }, "Analyze"),
+        h("a", { href: `/analyze/${game.id}`, "aria-label": `Analyze ${game.game}`, "data-name": `analyze ${game.id}` }, "Analyze"),
         button(
           "Delete",
           async () => {
@@ -104,7 +104,7 @@ async function showGames(section, first, signal) {
             await post(`games/${game.id}/delete`);
             await again(first);
           },
-          { class: "quiet", "aria-label": `Delete ${game.title || game.game}` },
+          { class: "quiet", "aria-label": `Delete ${game.title || game.game}`, "data-name": `delete ${game.id}` },
         ),
       ),
     ]),
@@ -129,8 +129,7 @@ async function showGames(section, first, signal) {
 
 /** Downloads the records of all games, and says how many have none, such as those of games that are not installed. */
 async function exportAll() {
-  const response = await fetch("/api/export");
-  if (!response.ok) throw new Error(`the server answered ${response.status}`);
+  const response = await download("export");
   const address = URL.createObjectURL(await response.blob());
   h("a", { href: address, download: "games.jsonl" }).click();
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
