@@ -1,7 +1,7 @@
 """Hex: AlphaZero and PPO of stoneworks and AlphaZero of other libraries, after equal processor time, against each other.
 
-``python -m benchmarks.hex --size 7 --seconds 3600 --folder runs/hex-7`` trains what is missing in the folder, plays the games that
-are missing and prints the table. It can be interrupted and continued; several processes share the training runs, not the games.
+``python -m benchmarks.hex --size 7 --seconds 3600`` trains what is missing in the folder, plays the games that are missing and prints
+the table. It can be interrupted and continued; several processes share the training runs, not the games.
 """
 
 from __future__ import annotations
@@ -97,7 +97,9 @@ def main(
     size: Annotated[int, typer.Option(min=2, help="Cells a side.")] = 7,
     seconds: Annotated[float, typer.Option(min=0.1, help="Processor seconds of each training run.")] = 3600,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of games with swapped seats per match.")] = 50,
-    folder: Annotated[Path, typer.Option(help="Folder of the training runs and games.")] = Path("runs/hex"),
+    folder: Annotated[
+        Path | None, typer.Option(help="Folder of the training runs and games (default: runs/hex-SIZE).")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the training runs.")] = 0,
     workers: Annotated[int, typer.Option(min=1, help="Number of processes that play the games.")] = 1,
     page: Annotated[Path | None, typer.Option(help="The page to write the table into.")] = None,
@@ -106,6 +108,7 @@ def main(
     game = load_measured_game(f"hex(size={size},swap=False)")
     begin, end = (f"<!-- {word} of hex {size}, by benchmarks.hex -->" for word in ("results", "end of the results"))
     check_block(page, begin, end)
+    folder = folder or Path("runs") / f"hex-{size}"
     for learner in LEARNERS.values():
         train(learner, game, seconds, seed, folder / learner.__name__)
     states = {title: read_state(folder / learner.__name__ / "training") for title, learner in LEARNERS.items()}
