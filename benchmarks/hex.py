@@ -1,7 +1,7 @@
 """Hex: AlphaZero and PPO of stoneworks and AlphaZero of other libraries, after equal processor time, against each other.
 
-``python -m benchmarks.hex --size 7 --seconds 3600`` trains what is missing in the folder, plays the games that are missing and prints
-the table. It can be interrupted and continued; several processes share the training runs, not the games.
+``python -m benchmarks.hex --size 7 --seconds 3600`` trains what is missing in the folder, plays the games that are missing and
+prints the table. It can be interrupted and continued; several processes share the training runs, not the games.
 """
 
 from __future__ import annotations
