@@ -116,11 +116,8 @@ def main(
         messages.print(f"another process still trains {', '.join(unfinished)}")
         return
     for title, state in states.items():
-        if (
-            not seconds
-            <= state.processor_seconds
-            <= max((1 + TOLERANCE) * seconds, seconds + LONGEST_ITERATION_SECONDS)
-        ):
+        most = max((1 + TOLERANCE) * seconds, seconds + LONGEST_ITERATION_SECONDS)
+        if not seconds <= state.processor_seconds <= most:
             raise ValueError(
                 f"{title} in {folder} must have been trained for {seconds:g} s, got {state.processor_seconds:.0f} s; "
                 "name another folder"
