@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from pathlib import Path
@@ -23,10 +24,6 @@ def is_available(requirement: str) -> bool:
 def load_measured_game(game_string: str) -> Game:
     """Return a game; Hex is registered first if necessary."""
     if game_string.startswith("hex") and "hex" not in game_names():
-        spec = importlib.util.spec_from_file_location("hex", _SOURCE / HEX)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["hex"] = module  # the registry refers to the module by its name
-        spec.loader.exec_module(module)
+        sys.path.append(str((_SOURCE / HEX).parent))  # worker processes get it too
+        importlib.import_module("hex")
     return load_game(game_string)

@@ -82,9 +82,9 @@ LEARNERS = EVERY[:2]
         (LEARNERS, {"opponent": "nobody"}, "unknown bot 'nobody'"),
         (LEARNERS, {"opponent": 7}, "opponent must be .* got 7"),
         ([VectorEnv], {"opponent": {}}, "shares"),
-        ([VectorEnv], {"opponent": {"random": -1.0}}, "shares"),
-        ([VectorEnv], {"opponent": {"random": float("nan")}}, "shares"),
-        ([VectorEnv], {"opponent": {"random": 0, "greedy": 0}}, "not all of them 0"),
+        ([VectorEnv], {"opponent": {"random": -1.0}}, "share of opponent"),
+        ([VectorEnv], {"opponent": {"random": float("nan")}}, "share of opponent"),
+        ([VectorEnv], {"opponent": {"random": 0, "greedy": 0}}, "must not all be 0"),
     ],
 )
 def test_a_bad_argument_is_named_with_what_is_allowed(kinds: Any, arguments: dict[str, Any], message: str) -> None:
