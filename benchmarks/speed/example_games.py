@@ -25,5 +25,6 @@ def load_measured_game(game_string: str) -> Game:
     """Return a game; Hex is registered first if necessary."""
     if game_string.startswith("hex") and "hex" not in game_names():
         sys.path.append(str((_SOURCE / HEX).parent))  # worker processes get it too
+        sys.modules.pop("hex", None)  # it registers the game when it is executed
         importlib.import_module("hex")
     return load_game(game_string)
