@@ -70,6 +70,12 @@ class Rows:
                 found.append((result, ratings))
         return found
 
+    def label(self, row: Row) -> str:
+        """Return the name of a row in figures, with its track if the algorithm has several."""
+        algorithm, track, part = row
+        tracks = {other for name, other, _ in self.names if name == algorithm}
+        return f"{algorithm} {part}" if len(tracks) == 1 else f"{algorithm} ({track}) {part}"
+
     def final(self, row: Row, task: str) -> list[float]:
         """Return the ratings at the end of the runs of a row on a task."""
         return [ratings[-1].elo for _, ratings in self.runs(row, task)]
@@ -134,17 +140,15 @@ def draw_curves(rows: Rows, x: str, path: Path) -> None:
                 panel.axhline(elo, color="gray", linewidth=0.8, linestyle=":")
                 panel.annotate(name, (place, elo), xycoords=("axes fraction", "data"), ha=side, fontsize=7)
         algorithms = list(dict.fromkeys(row[:2] for row in rows.names))
-        named = [name for name, _ in algorithms]
         for row in rows.names:
-            (algorithm, track, part), runs = row, rows.runs(row, task)
+            runs = rows.runs(row, task)
             if not runs:
                 continue
             at = [float(np.median([getattr(result.curve[i], x) for result, _ in runs])) for i in range(len(runs[0][1]))]
             points = [stratified([[ratings[i].elo for _, ratings in runs]]) for i in range(len(at))]
-            color = f"C{algorithms.index((algorithm, track))}"
-            label = f"{algorithm} {part}" if named.count(algorithm) == 1 else f"{algorithm} ({track}) {part}"
-            style = {"color": color, "linestyle": "-" if part == "policy" else "--", "marker": "."}
-            panel.plot(at, [point.value for point in points], label=label, **style)
+            color = f"C{algorithms.index(row[:2])}"
+            style = {"color": color, "linestyle": "-" if row[2] == "policy" else "--", "marker": "."}
+            panel.plot(at, [point.value for point in points], label=rows.label(row), **style)
             low, high = [point.low for point in points], [point.high for point in points]
             panel.fill_between(at, low, high, color=color, alpha=0.15, linewidth=0)
         panel.set(title=task, xlabel=x.replace("_", " "), ylabel="Elo (random = 0)", xscale="log")
@@ -167,10 +171,10 @@ def draw_profile(rows: Rows, path: Path) -> None:
     panel = figure.subplots()
     thresholds = np.linspace(0, 1.2, 61)
     for row in rows.names:
-        (algorithm, _, part), scores = row, rows.scores(row)
+        scores = rows.scores(row)
         if all(scores):
             profile = performance_profile(scores, thresholds)
-            panel.plot(thresholds, [one.value for one in profile], label=f"{algorithm} {part}")
+            panel.plot(thresholds, [one.value for one in profile], label=rows.label(row))
             panel.fill_between(thresholds, [one.low for one in profile], [one.high for one in profile], alpha=0.15)
     panel.set(xlabel="normalized rating", ylabel="share of runs above it", ylim=(0, 1.02))
     if panel.lines:

@@ -39,7 +39,7 @@ LEARNERS: dict[str, type[Learner]] = {
 LIBRARIES = ("torch", "jax", "pgx", "mctx", "open_spiel")
 PAUSES = 6
 OPENING_ACTIONS = 2
-#: By which a short training run may be over its budget.
+#: Seconds by which a short training run may exceed its budget.
 LONGEST_ITERATION_SECONDS = 30
 
 app = typer.Typer(add_completion=False)

@@ -52,10 +52,10 @@ def folder_name(game: Game | str, inputs: object) -> str:
 
 
 def player_hashes(players: Mapping[str, object]) -> dict[str, str]:
-    """Return SHA-256 hashes of the players that their names do not identify, to detect changes.
+    """Return the SHA-256 hashes of players whose names do not identify them, to detect changes.
 
-    A checkpoint is identified by its description, which contains the hash of the weights, a policy by its file, and a bot that
-    plays under another name by its own name, without the path of a file.
+    The hash is that of the description of a checkpoint, which contains the hash of the weights, or of the file of a policy. If a
+    player does not have the name of its bot, that name is hashed too, without paths.
     """
     hashes = {}
     for name, player in players.items():
@@ -112,12 +112,11 @@ class ArenaFolder:
             there = _StoredArena.from_file(file).to_fields()
             here = settings.to_fields() | ({} if checkpoints is None else {"checkpoints": dict(checkpoints)})
             for name, value in here.items():
-                if there[name] != value and name == "checkpoints":
-                    raise ArenaFolderError(f"the players in {file} have changed; give another folder")
                 if there[name] != value:
-                    raise ArenaFolderError(
-                        f"{name} is {there[name]!r} in {file} and {value!r} here; give another folder"
-                    )
+                    changed = f"{name} is {there[name]!r} in {file} and {value!r} here"
+                    if name == "checkpoints":
+                        changed = f"the players in {file} have changed"
+                    raise ArenaFolderError(f"{changed}; give another folder")
         elif folder.exists() and (not folder.is_dir() or not all(map(_may_be_left_over, folder.iterdir()))):
             raise ArenaFolderError(f"{folder} must be a new or empty folder, or the folder of an arena")
 

@@ -15,7 +15,7 @@ def markdown_table(heads: Sequence[str], rows: Iterable[Iterable[object]]) -> st
 
 
 def check_block(page: Path | None, begin: str, end: str) -> None:
-    """Check, before work whose result is written into a page, that :func:`write_block` can write it; None for no page.
+    """Check that :func:`write_block` can write into a page, before the block is made; None for no page.
 
     Raises:
         ValueError: the lines ``begin`` and ``end`` do not both occur exactly once, in this order.

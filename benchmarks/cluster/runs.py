@@ -38,9 +38,11 @@ def make_on_cluster(runs: Sequence[BenchmarkRun], folder: Path, address: str) ->
     """
     with connected(address):
         # Workers import this module.
-        environment = {"env_vars": {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *_search_path()])}}
+        path = os.pathsep.join(filter(None, (str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH"))))
+        environment = {"env_vars": {"PYTHONPATH": path}}
         task = ray.remote(_make).options(num_cpus=1, max_retries=MAX_RETRIES, runtime_env=environment)
-        pending = {task.remote(one.arguments, folder.absolute(), os.getcwd(), _identity()): one for one in runs}
+        shared = folder.absolute(), os.getcwd(), _identity()
+        pending = {task.remote(one.arguments, *shared): one for one in runs}
         try:
             while pending:
                 (reference,), _ = ray.wait(list(pending))
@@ -51,10 +53,6 @@ def make_on_cluster(runs: Sequence[BenchmarkRun], folder: Path, address: str) ->
         finally:
             for reference in pending:
                 ray.cancel(reference, force=True)
-
-
-def _search_path() -> list[str]:
-    return os.environ["PYTHONPATH"].split(os.pathsep) if os.environ.get("PYTHONPATH") else []
 
 
 def _identity() -> Identity:

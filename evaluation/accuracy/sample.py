@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Annotated
@@ -94,7 +94,7 @@ def make_sample(
     game: Game,
     num_positions: int,
     *,
-    sources: tuple[str, ...] = ("random", "greedy"),
+    sources: Sequence[str] = ("random", "greedy"),
     last_actions: int | None = None,
     max_positions: int = 1_000_000,
     seed: int = 0,
@@ -160,7 +160,7 @@ def make_sample(
     return Sample(
         game=str(game),
         version=game.version,
-        sources=sources,
+        sources=tuple(sources),
         last_actions=last_actions,
         num_unsolved=len(unsolved - found.keys()),
         max_positions=max_positions,
@@ -169,7 +169,7 @@ def make_sample(
     )
 
 
-def _games(game: Game, sources: tuple[str, ...], rng: np.random.Generator, num_games: int) -> Iterator[list[State]]:
+def _games(game: Game, sources: Sequence[str], rng: np.random.Generator, num_games: int) -> Iterator[list[State]]:
     """Yield the positions of each of ``num_games`` games, without the last."""
     bots = [load_bot(name, game, int(rng.integers(2**31))) for name in sources]
     for number in range(num_games):

@@ -12,9 +12,10 @@ from stoneworks.checks import check_integer, check_seed
 from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models.bots.bot import check_budget
-from stoneworks.models.bots.greedy_bot import MAX_CANDIDATES, ActionValueBot
+from stoneworks.models.bots.greedy_bot import ActionValueBot
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN, Limits, WorkBuffers, search_depths, work_buffers
+from stoneworks.models.search.turn_search import MAX_CANDIDATES
 
 DEFAULT_CANDIDATES = 12
 

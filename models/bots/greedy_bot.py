@@ -11,9 +11,7 @@ from stoneworks.checks import check_integer, check_seed
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.models.bots.bot import Analysis, Bot, check_batch, check_position, line_of
 from stoneworks.models.evaluations import evaluation_kernels
-from stoneworks.models.search.turn_search import search_turns
-
-MAX_CANDIDATES, MAX_BEAM_WIDTH = 10**9, 1000
+from stoneworks.models.search.turn_search import MAX_BEAM_WIDTH, MAX_CANDIDATES, search_turns
 
 
 class ActionValueBot(Bot):

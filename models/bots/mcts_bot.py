@@ -15,7 +15,7 @@ from stoneworks.models.bots.bot import LINE_ACTIONS, Analysis, Bot, check_batch,
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 from stoneworks.models.evaluations import require_evaluation
 from stoneworks.models.machine import num_processors
-from stoneworks.models.search.uct import MAX_VISITS, RootStatistics, SearchTree
+from stoneworks.models.search.uct import MAX_THREADS, MAX_VISITS, RootStatistics, SearchTree
 
 #: By leaf. Evaluations have no noise; of 1, 0.5 and 0.25, 0.25 was best for them (Vadus 5 against greedy, 1,000
 #: simulations, 20 games each: 20.0, 27.5 and 37.5 %).
@@ -30,7 +30,6 @@ _MAX_NODES = 1 << 20
 _MAX_EDGES = 1 << 23
 
 #: Maximum number of threads.
-MAX_THREADS = 1024
 
 
 class MCTSBot(Bot):

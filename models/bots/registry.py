@@ -14,7 +14,8 @@ from typing import Any
 
 from stoneworks.models import shipped
 from stoneworks.models.search.alphabeta import MAX_DEPTH
-from stoneworks.models.search.uct import MAX_VISITS
+from stoneworks.models.search.turn_search import MAX_CANDIDATES
+from stoneworks.models.search.uct import MAX_THREADS, MAX_VISITS
 from stoneworks.registry import Entry, Reference, RegistrationError, Registry, path_of
 
 ENTRY_POINT_GROUP = "stoneworks.bots"
@@ -133,7 +134,7 @@ _BUILT_IN = (
         parameters=(
             Parameter("c", argument="exploration"),
             Parameter("parallel", words=("none", "root")),
-            Parameter("threads", int, 1, 1024, argument="num_threads"),
+            Parameter("threads", int, 1, MAX_THREADS, argument="num_threads"),
             Parameter("leaf", words=("playout", "evaluation")),
         ),
     ),
@@ -143,7 +144,7 @@ _BUILT_IN = (
         "alphabeta:<turns>",
         needs_evaluation=True,
         budgets=(Parameter("turns", int, 1, MAX_DEPTH), SECONDS),
-        parameters=(Parameter("candidates", int, 1, 10**9, argument="num_candidates"),),
+        parameters=(Parameter("candidates", int, 1, MAX_CANDIDATES, argument="num_candidates"),),
     ),
     BotEntry(
         "perfect",

@@ -111,7 +111,7 @@ class SearchBot(Bot):
         self._last: NetworkSearch | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy has: not the trees and the cached answers of the network."""
+        """Return the state of a copy, without the trees and the cached answers of the network."""
         return {**self.__dict__, "_cache": None, "_searches": {}, "_last": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

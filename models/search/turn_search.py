@@ -35,6 +35,8 @@ from stoneworks.models.evaluations.ranking import insert_best
 
 #: Value of a won game for the winner. A draw is 0; evaluations are strictly between a loss and a win.
 WIN_VALUE = 1e6
+#: Bounds of the numbers of actions and of unfinished turns that a search may keep.
+MAX_CANDIDATES, MAX_BEAM_WIDTH = 10**9, 1000
 
 
 # -- The contract: every evaluation has these two kernels ------------------------------------------------------------

@@ -44,6 +44,8 @@ NODES_IN_USE, EDGES_IN_USE = range(2)
 UNIT = 1000
 #: Maximum number of visits of a root: sums of results are 32-bit integers.
 MAX_VISITS = (2**31 - 1) // UNIT
+#: Maximum number of trees that are searched at the same time.
+MAX_THREADS = 1024
 
 #: Child of an edge without a node, and new index of a node that is dropped.
 NO_NODE = -1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -97,10 +97,11 @@ class _SampleOptions:
         """Make the sample and write it to the file, if ``make`` is given."""
         from stoneworks.evaluation.accuracy.sample import make_sample
 
+        settings = {"last_actions": self.last_actions, "max_positions": self.max_positions, "sources": self.source}
+        given: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
         if self.make is None:
-            for name in ("last_actions", "max_positions", "source"):
-                if (value := getattr(self, name)) is not None:
-                    raise ValueError(f"{name} needs --make, got {value!r}")
+            for name, value in given.items():
+                raise ValueError(f"{name} needs --make, got {value!r}")
             return
         if self.sample is None:
             raise ValueError("make needs a file: --sample FILE")
@@ -109,11 +110,9 @@ class _SampleOptions:
             made = make_sample(
                 game,
                 self.make,
-                sources=tuple(self.source or ("random", "greedy")),
-                last_actions=self.last_actions,
-                max_positions=1_000_000 if self.max_positions is None else self.max_positions,
                 seed=self.seed,
                 progress=lambda found, wanted: show("positions", found, wanted),
+                **given,
             )
         made.save(self.sample)
 

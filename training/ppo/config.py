@@ -9,10 +9,9 @@ from pydantic import Field, SerializeAsAny, field_validator, model_validator
 
 from stoneworks.documents import Document
 from stoneworks.envs.rules import Game
-from stoneworks.evaluation.match import MAX_PAIRS_AT_ONCE
 from stoneworks.models.architecture import NetworkConfig, ResidualConfig
 from stoneworks.models.bots.loading import playable_bots
-from stoneworks.training.runs.algorithms import Device, Int, MatchSettings, RunConfig
+from stoneworks.training.runs.algorithms import Device, Int, MatchSettings, NumPairs, RunConfig
 from stoneworks.training.runs.schedule import Schedule
 
 #: Name prefix of past policies among the opponents.
@@ -70,7 +69,7 @@ class MatchesConfig(MatchSettings):
     """
 
     frames: Int = Field(250_000, ge=1)
-    num_pairs: Int = Field(50, ge=1, le=MAX_PAIRS_AT_ONCE)
+    num_pairs: NumPairs = 50
 
 
 class PPOConfig(RunConfig):

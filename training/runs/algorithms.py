@@ -56,7 +56,9 @@ def _check_different(names: tuple[str, ...]) -> tuple[str, ...]:
 Int = Annotated[int, Field(gt=-(2**63), lt=2**63)]
 #: A valid game string.
 GameString = Annotated[str, AfterValidator(_check_game)]
-#: Names of different bots.
+#: Pairs of games of a match.
+NumPairs = Annotated[Int, Field(ge=1, le=MAX_PAIRS_AT_ONCE)]
+#: Bot names without duplicates.
 Opponents = Annotated[Tuple[str], AfterValidator(_check_different)]
 #: A device of torch; ``auto`` is a GPU if one is available, else the processor.
 Device = Literal["auto", "cpu", "cuda"]
@@ -73,7 +75,7 @@ class MatchSettings(Document):
         opponents: bot names, opponents of the policy.
     """
 
-    num_pairs: Int = Field(25, ge=1, le=MAX_PAIRS_AT_ONCE)
+    num_pairs: NumPairs = 25
     opening_actions: Int = Field(3, ge=0, le=MAX_OPENING_ACTIONS)
     opponents: Opponents = ("random", "greedy")
 

@@ -55,8 +55,8 @@ def metrics_plot(
     figure, all_axes = _figure(len(panels))
     for axes, (title, lines) in zip(all_axes, panels.items(), strict=True):
         for number, (name, label) in enumerate(_all_lines(lines, rows)):
-            with_it = (row for row in rows if isinstance(row.get(name), (int, float)))
-            points = [(row[unit], row[name]) for row in with_it if math.isfinite(row[name])]
+            values = ((row[unit], row.get(name)) for row in rows)
+            points = [(at, value) for at, value in values if isinstance(value, (int, float)) and math.isfinite(value)]
             if points:
                 x, y = _thinned(np.array(points, np.float64))
                 axes.plot(

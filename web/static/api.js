@@ -22,7 +22,7 @@ async function answer(asked) {
   return response.headers.get("content-type")?.includes("application/json") ? response.json() : null;
 }
 
-/** Returns a file. */
+/** Returns the response to a download. */
 export async function download(path) {
   return checked(fetch(`/api/${path}`));
 }
@@ -69,7 +69,7 @@ export async function info() {
 
 const bots = new Map();
 
-/** Returns the bots for a game, which may change; several requests at a time are one. */
+/** Returns the bots for a game. Concurrent requests for the same game share one answer. */
 export async function botsFor(game) {
   if (!bots.has(game)) bots.set(game, get("bots", { game }).finally(() => bots.delete(game)));
   return (await bots.get(game)).bots;

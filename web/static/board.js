@@ -64,7 +64,7 @@ export class Board {
   }
 
   render() {
-    // After a click, the keys are those of the page.
+    // After a mouse click, keys control the page, not the board.
     const hadFocus = this.element.contains(document.activeElement) && document.activeElement.matches(":focus-visible");
     this.menu?.remove();
     this.menu = null;

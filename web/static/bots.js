@@ -57,7 +57,7 @@ export class BotChoice {
       return;
     }
     this.value = wanted;
-    // A bot that has a level is listed twice; one that was chosen among all does not follow the level.
+    // A bot with a level is listed twice; if it was chosen from the full list, it does not follow the level.
     const last = [...this.select.options].findLast((option) => option.value === wanted);
     if (last && before?.value === wanted && !level) last.selected = true;
     if (wanted && !this.value) this.value = fallback;

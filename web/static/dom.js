@@ -124,14 +124,19 @@ export function resultOfPlayers(result, players) {
   return resultText(result, names[0] === names[1] ? ["first player", "second player"] : names);
 }
 
-/** Calls `redraw`; if that replaces the element in `part` that has the focus, the one with the same name gets it. */
-export function keepFocus(part, redraw) {
+/**
+ * Calls `redraw`. If it replaces the element in `part` that has the focus, the new one with the same name gets it; if that is
+ * missing or disabled, `otherwise` is called.
+ */
+export function keepFocus(part, redraw, otherwise = () => {}) {
   const nameOf = (node) => node.dataset.name ?? node.getAttribute("aria-label") ?? node.getAttribute("href") ?? node.textContent;
   const focused = part.contains(document.activeElement) ? document.activeElement : null;
   const name = focused && nameOf(focused);
   redraw();
   if (!focused || focused.isConnected) return;
-  [...part.querySelectorAll("a, button, summary, [tabindex]")].find((node) => nameOf(node) === name)?.focus({ preventScroll: true });
+  const same = [...part.querySelectorAll("a, button, summary, [tabindex]")].find((node) => nameOf(node) === name && !node.disabled);
+  if (same) same.focus({ preventScroll: true });
+  else otherwise();
 }
 
 /** Returns a function whose calls run one after the other. */

@@ -14,12 +14,12 @@ from game_play import uniform_game
 from made_up_network import MadeUpNetwork
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
-from stoneworks.models.bots.greedy_bot import MAX_CANDIDATES
 from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.search.alphabeta import PROVEN
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy, SearchSettings
 from stoneworks.models.search.puct import PUCT
+from stoneworks.models.search.turn_search import MAX_CANDIDATES
 from stoneworks.models.solver import Solver
 
 NUM_POSITIONS, SIMULATIONS = 100, 60

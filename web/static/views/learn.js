@@ -91,10 +91,8 @@ class Lessons {
     this.board.show(this.position, { hint: this.marks ? wanted : [], label: `Board of step ${this.at + 1}` });
     this.element.dataset.played = played.length;
     if (this.done) this.answer.textContent = position.outcome ? `Done. ${this.result(position)}` : "Done.";
-    const hadFocus = this.element.contains(document.activeElement);
-    keepFocus(this.element, () => this.showButtons(wanted));
+    keepFocus(this.element, () => this.showButtons(wanted), () => this.board.focus());
     if (this.done) this.buttons.querySelector("[data-name]").focus();
-    else if (hadFocus && document.activeElement === document.body) this.board.focus();
   }
 
   showButtons(wanted) {

@@ -219,8 +219,7 @@ class GamePage {
     const personToMove = !game.result && position.player !== null && this.isPerson(position.player) && !game.complete_turn;
     const persons = [0, 1].filter((player) => this.isPerson(player));
     const looking = this.shownTurn !== null;
-    const hadFocus = this.element.contains(document.activeElement);
-    keepFocus(this.element, () => {
+    const redraw = () => {
       this.turn.replaceChildren(
         ...[
           this.shownTurn !== null ? button("Back to the game", () => this.look(null), { class: "primary", "data-name": "back" }) : null,
@@ -248,9 +247,9 @@ class GamePage {
           game.result ? button("Play again", () => this.again(), { "data-name": "again" }) : null,
         ].filter(Boolean),
       );
-    });
+    };
+    keepFocus(this.element, redraw, () => this.board.focus());
     this.speedField.hidden = persons.length > 0;
-    if (hadFocus && document.activeElement === document.body) this.board.focus();
   }
 
   showMoves() {
