@@ -1,4 +1,4 @@
-"""The machine that a process runs on: its processors and its memory allocator."""
+"""The machine that a process runs on: its processors, threads and memory allocator."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import ctypes
 import os
 import platform
 import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from functools import cache
 from pathlib import Path
 
@@ -50,3 +53,20 @@ def processor_name() -> str:
         return platform.processor() or platform.machine()
     family = f" (family {fields['cpu family']}, model {fields['model']})" if "cpu family" in fields else ""
     return fields["model name"] + family
+
+
+def run_in_threads(functions: Sequence[Callable[[], object]], stop: threading.Event) -> None:
+    """Call each function in a thread of its own, and wait for all of them.
+
+    Args:
+        functions: the functions, which return soon after ``stop`` is set.
+        stop: set at the first exception, which is raised here, and by Ctrl-C.
+    """
+    with ThreadPoolExecutor(len(functions)) as threads:
+        running = [threads.submit(function) for function in functions]
+        try:
+            wait(running, return_when=FIRST_EXCEPTION)
+        finally:
+            stop.set()
+    for done in running:
+        done.result()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.models.bots.bot import LINE_ACTIONS, Analysis, Bot, check_batch, check_budget, check_position
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 from stoneworks.models.evaluations import require_evaluation
-from stoneworks.models.machine import num_processors
+from stoneworks.models.machine import num_processors, run_in_threads
 from stoneworks.models.search.uct import MAX_THREADS, MAX_VISITS, RootStatistics, SearchTree
 
 #: By leaf. Evaluations have no noise; of 1, 0.5 and 0.25, 0.25 was best for them (Vadus 5 against greedy, 1,000
@@ -217,16 +217,8 @@ class MCTSBot(Bot):
         if len(self._trees) == 1:
             self._search_one(self._trees[0], budgets[0], deadline, stop)
         else:
-            with ThreadPoolExecutor(len(self._trees)) as threads:
-                searches = [
-                    threads.submit(self._search_one, tree, budget, deadline, stop)
-                    for tree, budget in zip(self._trees, budgets, strict=True)
-                ]
-                try:
-                    for search in searches:
-                        search.result()
-                finally:  # an interrupt or a failure stops the others
-                    stop.set()
+            of_trees = zip(self._trees, budgets, strict=True)
+            run_in_threads([partial(self._search_one, *one, deadline, stop) for one in of_trees], stop)
         return RootStatistics.sum_of([found for tree in self._trees if (found := tree.statistics()) is not None])
 
     def _search_one(self, tree: SearchTree, budget: int | None, deadline: float | None, stop: threading.Event) -> None:

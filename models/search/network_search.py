@@ -7,8 +7,8 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_number
 from stoneworks.envs.rules import Game
+from stoneworks.models.machine import run_in_threads
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.search import tree
 from stoneworks.models.search.guides import Guide
@@ -412,14 +413,7 @@ class NetworkSearch:
         def stopped() -> bool:
             return stop.is_set() or is_over()
 
-        with ThreadPoolExecutor(len(self._batches)) as pool:
-            running = [pool.submit(self._work, batch, schedule, stopped) for batch in self._batches]
-            try:
-                wait(running, return_when=FIRST_EXCEPTION)
-            finally:  # also after Ctrl-C
-                stop.set()
-        for done in running:
-            done.result()
+        run_in_threads([partial(self._work, batch, schedule, stopped) for batch in self._batches], stop)
 
     def _work(self, batch: _Batch, schedule: npt.NDArray[np.int32], is_over: Callable[[], bool]) -> None:
         """Run batches of simulations in one thread. The lock is held except while leaves are evaluated."""
