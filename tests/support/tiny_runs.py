@@ -96,6 +96,9 @@ class Values:
         self._value = value
         self.batch_sizes: set[int] = set()
 
+    def load_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
+        """Ignore the weights."""
+
     def __call__(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         self.batch_sizes.add(len(planes))
         logits = np.zeros((len(planes), self._num_actions[planes.shape[2:]]), np.float32)

@@ -23,16 +23,10 @@ from stoneworks.models.network import BoardNetwork
 from stoneworks.text import percent
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner, Losses
-from stoneworks.training.alphazero.mixed_self_play import Clocks
+from stoneworks.training.alphazero.processes import SelfPlayProcesses
 from stoneworks.training.alphazero.replay_buffer import ReplayBuffers
-from stoneworks.training.alphazero.self_play import PlayedGame
-from stoneworks.training.alphazero.sources import (
-    GameSource,
-    OwnSelfPlay,
-    SelfPlayProcesses,
-    device_and_dtype,
-    make_evaluator,
-)
+from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlayTimings
+from stoneworks.training.alphazero.sources import GameSource, InProcessSelfPlay, device_and_dtype, make_evaluator
 from stoneworks.training.runs.algorithms import Algorithm, Pairing, Row
 from stoneworks.training.runs.hardware import torch_threads
 from stoneworks.training.runs.schedule import value_at
@@ -150,7 +144,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             self._source = self._open_source()
         source = self._source
         begin = time.perf_counter()
-        played, clocks = source.collect(self.config.positions_per_iteration, stop)
+        played, timings = source.collect(self.config.positions_per_iteration, stop)
         if stop.is_set():
             return None
         self.buffers.add(played)
@@ -168,7 +162,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             "games": self.games,
             "iterations": self.iterations,
             **_metrics_of_games(played, end - begin),
-            **_metrics_of_time(clocks, end - begin, end - played_by),
+            **_metrics_of_time(timings, end - begin, end - played_by),
             **({} if losses is None else asdict(losses)),
             **({} if self._cluster is None else asdict(self._cluster)),
         }
@@ -183,7 +177,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
 
             return ClusterSelfPlay(self.network, self.config, seed, self.progress, self.show_message)
         if number == 0:
-            return OwnSelfPlay(self.network, self.config, seed, self.progress)
+            return InProcessSelfPlay(self.network, self.config, seed, self.progress)
         return SelfPlayProcesses(self.network, self.config, seed, number, self.progress)
 
     def _learn(self) -> Losses | None:
@@ -244,16 +238,16 @@ def _metrics_of_games(played: Sequence[PlayedGame], seconds: float) -> dict[str,
     }
 
 
-def _metrics_of_time(clocks: Clocks, seconds: float, learning_seconds: float) -> dict[str, float]:
+def _metrics_of_time(timings: SelfPlayTimings, seconds: float, learning_seconds: float) -> dict[str, float]:
     """Return shares of the time of all processes."""
-    self_play_seconds = clocks.network_seconds + clocks.search_seconds + clocks.other_seconds
+    self_play_seconds = timings.network_seconds + timings.search_seconds + timings.other_seconds
     busy = max(1e-9, self_play_seconds + learning_seconds)
     return {
-        "simulations_per_second": clocks.num_simulations / seconds,
-        "network_share": clocks.network_seconds / busy,
-        "search_share": clocks.search_seconds / busy,
+        "simulations_per_second": timings.num_simulations / seconds,
+        "network_share": timings.network_seconds / busy,
+        "search_share": timings.search_seconds / busy,
         "learning_share": learning_seconds / busy,
-        "search_share_of_self_play": clocks.search_seconds / max(1e-9, self_play_seconds),
+        "search_share_of_self_play": timings.search_seconds / max(1e-9, self_play_seconds),
     }
 
 

@@ -36,6 +36,7 @@ from stoneworks.models.checkpoint import (
 from stoneworks.models.machine import keep_freed_memory
 from stoneworks.models.network import BoardNetwork, make_network
 from stoneworks.models.shipped import find
+from stoneworks.processes import check_main_guard
 from stoneworks.reading import read_text
 from stoneworks.training.runs.algorithms import ALGORITHMS, Algorithm, ConfigError, Pairing, RunConfig
 from stoneworks.training.runs.config_files import MAX_BYTES, check_unchanged, dump_config
@@ -126,10 +127,12 @@ def train_run(
         ConfigError: the configuration differs from that of the checkpoint in keys other than ``config.changeable``.
         CheckpointError: the checkpoint is damaged or does not match, or there is one and ``resume`` is False.
         InUseError: another process uses the folder.
+        MainGuardError: self-play processes would start the program again, which lacks ``if __name__ == "__main__":``.
         SelfPlayError: a self-play process or actor failed.
         ClusterError: the cluster cannot be used.
         ValueError: an opponent's name is unknown, or the folder holds files of something else.
     """
+    check_main_guard()
     algorithm_class = ALGORITHMS[config.algorithm].load_class("algorithm", Algorithm)  # type: ignore[type-abstract]
     game = load_game(config.game)
     for name in config.bot_names():
