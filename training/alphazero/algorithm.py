@@ -44,15 +44,15 @@ METRICS = {
     "speed": ("games_per_second", "simulations_per_second"),
     "games": ("mean_length", "draw_share", "first_player_score"),
     "time": ("network_share", "search_share", "learning_share", "search_share_of_self_play"),
-    "loss": ("policy", "policy_divergence", "value", "final_board", "gradient_norm"),
+    "loss": ("policy", "policy_divergence", "value", "ownership", "gradient_norm"),
 }
 
 # Purposes of random numbers, besides the initial weights; each has its own sequence of seeds.
 _SELF_PLAY, _LEARNING, _MATCHES = range(1, 4)
 
 
-class State(Document):
-    """State of a run in a checkpoint, besides the fields that all algorithms write.
+class SavedCounters(Document):
+    """What a checkpoint of a run has besides the fields that all algorithms write.
 
     Attributes:
         games: number of games played.
@@ -73,11 +73,11 @@ class State(Document):
     random_state: dict[str, Any]
 
     @classmethod
-    def of_checkpoint(cls, checkpoint: Checkpoint, config: AlphaZeroConfig) -> State:
+    def of_checkpoint(cls, checkpoint: Checkpoint, config: AlphaZeroConfig) -> SavedCounters:
         """Return the state in a checkpoint of a run with ``config``. Raises ``CheckpointError`` if it is invalid."""
         training = checkpoint.training
         where = f"{checkpoint.folder}: training"
-        state: State = cls.parse({name: training[name] for name in cls.model_fields if name in training}, where)
+        state: SavedCounters = cls.parse({name: training[name] for name in cls.model_fields if name in training}, where)
         added, total = state.positions_by_game, training["positions"]
         if set(added) != set(config.shares(0)) or sum(added.values()) != total:
             raise CheckpointError(
@@ -117,7 +117,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
 
     def state(self) -> tuple[Row, Mapping[str, Tensor]]:
         """See :meth:`Algorithm.state`."""
-        state = State(
+        state = SavedCounters(
             games=self.games,
             positions_by_game=self.buffers.num_added,
             iterations=self.iterations,
@@ -129,7 +129,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
 
     def load(self, checkpoint: Checkpoint, tensors: Mapping[str, Tensor]) -> None:
         """See :meth:`Algorithm.load`."""
-        state = State.of_checkpoint(checkpoint, self.config)
+        state = SavedCounters.of_checkpoint(checkpoint, self.config)
         self.learner.acting_network.load_playing_state_dict(checkpoint.network.state_dict())
         self.learner.load_state(tensors)
         self.generator.bit_generator.state = state.random_state
@@ -149,7 +149,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             return None
         self.buffers.add(played)
         done = sum(self.buffers.num_added.values())
-        self._samples_due += (done - self.done) * self.config.learner.samples_per_position
+        self._samples_due += (done - self.done) * self.config.learner.replay_ratio
         self.done = done
         self.games += len(played)
         self.iterations += 1

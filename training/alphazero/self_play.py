@@ -18,10 +18,14 @@ from stoneworks.models.bots.greedy_bot import GreedyBot
 from stoneworks.models.evaluations import evaluation_scale
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchResult, SearchSettings
-from stoneworks.training.alphazero.config import AlphaZeroConfig, has_final_board
-from stoneworks.training.alphazero.final_board import FINAL_BOARD, final_board
+from stoneworks.training.alphazero.config import AlphaZeroConfig, has_ownership
+from stoneworks.training.alphazero.ownership import OWNERSHIP, ownership
 from stoneworks.training.alphazero.positions import make_positions, position_dtype
 from stoneworks.training.runs.schedule import progress_points, value_at
+
+#: Number of actions per game, after the opening, that a PUCT search samples by visits; later ones are the most visited. A
+#: Gumbel search does not need this, since its choice is random already.
+SAMPLED_ACTIONS = 16
 
 
 def apply_actions(board: BoardArray, states: StateArray, actions: Int64s) -> None:
@@ -134,7 +138,7 @@ class SelfPlay:
         search: the search, with its timers.
         num_positions: number of training positions so far, those of unfinished games included.
         simulations: simulations of a full search at this time.
-        fast_simulations: simulations of a fast search at this time.
+        capped_simulations: simulations of the other searches at this time.
     """
 
     def __init__(
@@ -180,7 +184,7 @@ class SelfPlay:
         self.search.discount = value_at(settings.discount, progress)
         self.search.guide_weight = value_at(settings.guide_weight, progress)
         self.simulations = round(value_at(settings.simulations, progress))
-        self.fast_simulations = round(value_at(settings.fast_simulations, progress))
+        self.capped_simulations = round(value_at(settings.capped_simulations, progress))
 
     @property
     def timings(self) -> SelfPlayTimings:
@@ -215,8 +219,8 @@ class SelfPlay:
         """Return whether the positions are used for training, and the result of the search."""
         if self._is_taught:
             return True, greedy_search(self._teacher, self._game, self._states)
-        full = bool(self.generator.random() < self._config.search.full_share)
-        simulations = self.simulations if full else self.fast_simulations
+        full = bool(self.generator.random() < self._config.search.full_search_share)
+        simulations = self.simulations if full else self.capped_simulations
         return full, self.search.run(self._states, simulations, self.generator)
 
     def _draw_by_visits(self, visits: npt.NDArray[np.int32], best: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -224,8 +228,7 @@ class SelfPlay:
         cumulative = visits.cumsum(axis=1)
         draws = self.generator.integers(cumulative[:, -1])[:, None]
         drawn = (cumulative > draws).argmax(axis=1)
-        sampled_actions = self._config.self_play.sampled_actions
-        young = [len(game.actions) - game.num_opening_actions < sampled_actions for game in self._games]
+        young = [len(game.actions) - game.num_opening_actions < SAMPLED_ACTIONS for game in self._games]
         return np.where(young, drawn, best)
 
     def _draw_some_at_random(self, actions: npt.NDArray[np.int64]) -> list[int]:
@@ -257,8 +260,8 @@ class SelfPlay:
         positions["actions_left"] = len(game.actions) - np.array(game.actions_before, np.int64)
         if winner != NO_WINNER:
             positions["result"] = np.where(positions["state"]["current_player"] == winner, 1, -1)
-        if has_final_board(self._game):
-            owners = final_board(self._game, self._states[row], player=0)
-            positions[FINAL_BOARD] = np.where(positions["state"]["current_player"][:, None] == 0, owners, -owners)
+        if has_ownership(self._game):
+            owners = ownership(self._game, self._states[row], player=0)
+            positions[OWNERSHIP] = np.where(positions["state"]["current_player"][:, None] == 0, owners, -owners)
         self._games[row] = self._start(row)
         return PlayedGame(str(self._game), positions, tuple(game.actions), game.num_opening_actions, winner)

@@ -68,8 +68,6 @@ class PPO(Algorithm[PPOConfig]):
             gae_lambda=config.gae_lambda,
             clip_range=config.clip_range,
             ent_coef=config.entropy_coefficient,
-            vf_coef=config.value_coefficient,
-            max_grad_norm=config.max_gradient_norm,
             policy_kwargs={"architecture": network.architecture},
             seed=int(config.seed_sequence(_INITIAL_WEIGHTS).generate_state(1)[0]),
             device=find_device(config.device),

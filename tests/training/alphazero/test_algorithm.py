@@ -111,7 +111,7 @@ def test_changed_numbers_of_samples_count_from_the_resumption_on(tmp_path: Path)
     part, _ = stopped(alphazero(), tmp_path, 2)
     before = saved(tmp_path)
     assert (before["gradient_steps"], before["samples_due"]) == divmod(part.done, 16)
-    learner = {"batch_size": 8, "samples_per_position": 2.0}
+    learner = {"batch_size": 8, "replay_ratio": 2.0}
     last = train_run(alphazero(learner=learner), tmp_path, resume=True)
     further = before["samples_due"] + 2 * (last.done - part.done)
     after = saved(tmp_path)
@@ -359,10 +359,10 @@ PERFECT = alphazero(
     positions=10_000,
     positions_per_iteration=256,
     network={"channels": 32, "blocks": 2},
-    search={"simulations": 64, "full_share": 1.0, "guide": "none", "value_scale": 0.5},
+    search={"simulations": 64, "full_search_share": 1.0, "guide": "none", "value_scale": 0.5},
     self_play={"num_games": 64, "random_opening_share": 0.9, "random_opening_actions": 6},
     learner={
-        **{"batch_size": 128, "samples_per_position": 10.0, "min_window": 4_000, "learning_rate": 3e-3},
+        **{"batch_size": 128, "replay_ratio": 10.0, "min_window": 4_000, "learning_rate": 3e-3},
         **{"warm_up_steps": 50, "ema_decay": 0.98, "search_value_share": 0.5},
     },
 )

@@ -19,8 +19,8 @@ from stoneworks.models import load_bot
 from stoneworks.models.bots.greedy_bot import GreedyBot
 from stoneworks.models.evaluations import has_evaluation
 from stoneworks.models.search.guides import Guide
-from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero import sources
+from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay, SelfPlayTimings, greedy_search
 from stoneworks.training.alphazero.sources import InProcessSelfPlay
 from stoneworks.training.runs.algorithms import ConfigError
@@ -28,7 +28,7 @@ from tiny_runs import Values, alphazero, self_played
 
 
 def tiny(game: str, search: dict[str, Any] | None = None, self_play: dict[str, Any] | None = None) -> AlphaZeroConfig:
-    search = {"simulations": 8, "full_share": 1.0, "guide": "none", **(search or {})}
+    search = {"simulations": 8, "full_search_share": 1.0, "guide": "none", **(search or {})}
     self_play = {"num_games": 6, "random_opening_share": 0.0, **(self_play or {})}
     return alphazero(game=game, search=search, self_play=self_play)
 
@@ -43,7 +43,7 @@ def replayed(game: Game, played: PlayedGame) -> list[State]:
 def test_games_are_legal_and_complete_with_their_own_positions(game_name: str, policy: str) -> None:
     game = load_game(game_name)
     decided = 0
-    search = {"policy": policy, "simulations": 4, "full_share": 0.7}
+    search = {"policy": policy, "simulations": 4, "full_search_share": 0.7}
     for played in self_played(tiny(game_name, search, {"random_opening_share": 0.5}), 16):
         states = replayed(game, played)
         assert states[-1].is_terminal()
@@ -95,7 +95,7 @@ def test_games_differ_without_random_openings_too() -> None:
 
 def test_only_full_searches_are_stored() -> None:
     game = load_game("vadus(size=3)")
-    config = tiny("vadus(size=3)", {"full_share": 0.4, "simulations": 9, "fast_simulations": 3})
+    config = tiny("vadus(size=3)", {"full_search_share": 0.4, "simulations": 9, "capped_simulations": 3})
     self_play = SelfPlay(game, Values(game), config, np.random.SeedSequence(0))
     played: list[PlayedGame] = []
     simulations: list[int] = []
@@ -115,7 +115,7 @@ def test_only_full_searches_are_stored() -> None:
 def test_the_guide_counts_in_all_searches_with_a_weight_that_falls_to_0(monkeypatch: pytest.MonkeyPatch) -> None:
     game = load_game("vadus(size=3)")
     weight = [[0, 0.8], [0.5, 0]]
-    settings = {"full_share": 0.5, "guide": "playouts", "guide_playouts": 3, "guide_weight": weight}
+    settings = {"full_search_share": 0.5, "guide": "playouts", "guide_playouts": 3, "guide_weight": weight}
     self_play = SelfPlay(game, Values(game, value=0.5), tiny(str(game), settings), np.random.SeedSequence(0))
     for progress, weight in ((0.0, 0.8), (0.25, 0.4), (0.5, 0.0), (1.0, 0.0)):
         self_play.set_progress(progress)
@@ -137,9 +137,12 @@ def test_the_guide_counts_in_all_searches_with_a_weight_that_falls_to_0(monkeypa
         tiny("vadus(size=2)", {"guide": "evaluation"})
 
 
-def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_later() -> None:
+def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("stoneworks.training.alphazero.self_play.SAMPLED_ACTIONS", 2)
     game = load_game("vadus(size=3)")
-    config = tiny(str(game), {"policy": "puct", "simulations": 30}, {"num_games": 200, "sampled_actions": 2})
+    config = tiny(str(game), {"policy": "puct", "simulations": 30}, {"num_games": 200})
     self_play = SelfPlay(game, Values(game), config, np.random.SeedSequence(0))
     agreed = []
     for _ in range(4):
@@ -171,14 +174,14 @@ def lengths_of_games(self_play: InProcessSelfPlay, num_steps: int) -> Counter[st
 
 
 def test_games_have_their_shares_and_settings_follow_their_schedules(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = tiny("vadus(size=2)", search={"full_share": 0.5}, self_play={"num_games": 80})
+    config = tiny("vadus(size=2)", search={"full_search_share": 0.5}, self_play={"num_games": 80})
     config = config.replace(games={"vadus(size=2)": 0.7, "vadus(size=3)": 0.29, "vadus(size=4)": 0.01})
     network = Values(*map(load_game, config.games))
     lengths = lengths_of_games(mixed_self_play(monkeypatch, config, network), 400)
     assert max(network.batch_sizes) == 80
     assert {33, 16} <= network.batch_sizes, "in proportion to the shares, but not fewer than 16"
     assert lengths["vadus(size=3)"] / lengths["vadus(size=2)"] == pytest.approx(0.29 / 0.7, rel=0.25)
-    search = {"simulations": [[0, 4], [1, 12]], "fast_simulations": [[0, 2], [1, 4]], "discount": [[0, 1], [1, 0.8]]}
+    search = {"simulations": [[0, 4], [1, 12]], "capped_simulations": [[0, 2], [1, 4]], "discount": [[0, 1], [1, 0.8]]}
     config = tiny("vadus(size=2)", search).replace(
         games={"vadus(size=2)": ((0.0, 1.0), (0.5, 0.0)), "vadus(size=3)": ((0.0, 0.0), (0.5, 1.0))}
     )
@@ -189,7 +192,7 @@ def test_games_have_their_shares_and_settings_follow_their_schedules(monkeypatch
     self_play.update({}, 0.75)
     assert set(lengths_of_games(self_play, 40)) == {"vadus(size=3)"}
     parts = self_play.parts.values()
-    assert [(one.simulations, one.fast_simulations) for one in parts] == 2 * [(10, 4)]
+    assert [(one.simulations, one.capped_simulations) for one in parts] == 2 * [(10, 4)]
     assert [one.search.discount for one in parts] == 2 * [pytest.approx(0.85)]
 
 
