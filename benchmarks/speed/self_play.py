@@ -66,7 +66,9 @@ class SelfPlayAndLearning(Workload):
         positions = make_positions(game, records, policies, np.zeros(len(records), np.float32))
         maker = BatchMaker(game, config.learner.search_value_share, features=config.network.sees_features)
         settings = config.search
-        simulations_per_position = self_play.simulations + self_play.capped_simulations * (1 / settings.full_search_share - 1)
+        simulations_per_position = self_play.simulations + self_play.capped_simulations * (
+            1 / settings.full_search_share - 1
+        )
         steps_per_position = config.learner.replay_ratio / config.learner.batch_size
         steps_due = 0.0
 

@@ -27,7 +27,7 @@ from stoneworks.training.alphazero.processes import SelfPlayProcesses
 from stoneworks.training.alphazero.replay_buffer import ReplayBuffers
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlayTimings
 from stoneworks.training.alphazero.sources import GameSource, InProcessSelfPlay, device_and_dtype, make_evaluator
-from stoneworks.training.runs.algorithms import Algorithm, Pairing, Row
+from stoneworks.training.runs.algorithms import Algorithm, Row, TrainingMatch
 from stoneworks.training.runs.hardware import torch_threads
 from stoneworks.training.runs.schedule import value_at
 
@@ -144,7 +144,9 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             self._source = self._open_source()
         source = self._source
         begin = time.perf_counter()
-        played, timings = source.collect(self.config.positions_per_iteration, stop)
+        played, timings = source.collect(
+            min(self.config.positions_per_iteration, self.config.positions - self.done), stop
+        )
         if stop.is_set():
             return None
         self.buffers.add(played)
@@ -198,7 +200,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
 
     # -- Matches and display ---------------------------------------------------------------------------------------------
 
-    def pairings(self) -> Iterator[Pairing]:
+    def matches(self) -> Iterator[TrainingMatch]:
         """Yield the matches of the policy, then those of the search."""
         settings = self.config.matches
         searcher = f"policy@{settings.simulations}"
@@ -214,7 +216,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
                 bot = SearchBot(
                     evaluator, self.game, of_bot, simulations=settings.simulations, settings=search, name=player
                 )
-            yield Pairing(player, bot, opponent, seed)
+            yield TrainingMatch(player, bot, opponent, seed)
 
     def lines(self, metrics: Row) -> tuple[str, Sequence[str]]:
         """See :meth:`Algorithm.lines`."""

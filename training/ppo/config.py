@@ -93,6 +93,8 @@ class PPOConfig(RunConfig):
         matches: matches during training.
     """
 
+    title: ClassVar[str] = "PPO"
+    facts: ClassVar[tuple[str, ...]] = ("updates",)
     unit: ClassVar[str] = "frames"
     changeable: ClassVar[tuple[str, ...]] = ("deterministic_policy", "device", "matches")
 

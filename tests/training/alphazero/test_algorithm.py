@@ -36,7 +36,7 @@ from stoneworks.training.alphazero.algorithm import METRICS, lines_of
 from stoneworks.training.alphazero.learner import Learner, Losses
 from stoneworks.training.alphazero.positions import position_dtype
 from stoneworks.training.alphazero.processes import SelfPlayProcesses
-from stoneworks.training.alphazero.sources import SelfPlayError
+from stoneworks.training.alphazero.sources import InProcessSelfPlay, SelfPlayError
 from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.config_files import dump_config
 from stoneworks.training.runs.run import TrainingStatus, train_run
@@ -116,6 +116,21 @@ def test_changed_numbers_of_samples_count_from_the_resumption_on(tmp_path: Path)
     further = before["samples_due"] + 2 * (last.done - part.done)
     after = saved(tmp_path)
     assert (after["gradient_steps"] - before["gradient_steps"], after["samples_due"]) == divmod(further, 8)
+
+
+def test_the_last_iteration_is_as_long_as_what_is_left_of_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collect, asked = InProcessSelfPlay.collect, []
+    monkeypatch.setattr(
+        InProcessSelfPlay, "collect", lambda source, number, stop: asked.append(number) or collect(source, number, stop)
+    )
+    ends = []
+    train_run(
+        alphazero(positions=100, positions_per_iteration=60), tmp_path, on_metrics=lambda _, done: ends.append(done)
+    )
+    assert asked == [min(60, 100 - done) for done in (0, *ends[:-1])]
+    assert asked[-1] < 60
 
 
 def test_a_run_with_a_self_play_process_learns_and_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -208,7 +223,11 @@ SelfPlayProcesses(network, config, np.random.SeedSequence(0), 2, 0.0)
 @pytest.mark.parametrize(
     ("failure", "code", "error"),
     [
-        ("raise BlockingIOError(11, 'too many processes')", 1, "self-play process 2 of 2 cannot be started: .*too many"),
+        (
+            "raise BlockingIOError(11, 'too many processes')",
+            1,
+            "self-play process 2 of 2 cannot be started: .*too many",
+        ),
         ("signal.signal(signal.SIGTERM, lambda *_: sys.exit(7)); signal.raise_signal(signal.SIGTERM)", 7, "^$"),
     ],
 )

@@ -18,8 +18,8 @@ from stoneworks.envs.rules.games import small_games
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.training.alphazero.config import LearnerConfig, has_ownership
-from stoneworks.training.alphazero.ownership import ownership, ownership_loss
 from stoneworks.training.alphazero.learner import Learner, policy_losses
+from stoneworks.training.alphazero.ownership import ownership, ownership_loss
 from stoneworks.training.alphazero.positions import BatchMaker, TrainingBatch, check_positions, make_positions
 from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.run import train_run

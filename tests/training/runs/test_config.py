@@ -142,8 +142,8 @@ def test_many_keys_are_read_in_linear_time_and_wrong_algorithms_are_refused() ->
     classes = {"config": counting.CountingConfig, "algorithm": counting.Counting}
     with pytest.raises(RegistrationError, match="already registered"):
         register_algorithm("ppo", **classes)
-    with pytest.raises(RegistrationError, match="texts must be"):
-        register_algorithm("other", **classes, texts="nowhere")
+    with pytest.raises(RegistrationError, match="report must be"):
+        register_algorithm("other", **classes, report="nowhere")
     # Comparing each of many keys with all others would take minutes.
     text = "algorithm: ppo\ngame: vadus\nframes: 9\n" + "".join(f"k{number}: 1\n" for number in range(8_000))
     with pytest.raises(ConfigError, match="unknown key k0"):

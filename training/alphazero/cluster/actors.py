@@ -52,7 +52,7 @@ class PlayedBatch:
 
     update: int
     games: list[PlayedGame] = field(default_factory=list)
-    timings: SelfPlayTimings = SelfPlayTimings()
+    timings: SelfPlayTimings = field(default_factory=SelfPlayTimings)
 
 
 class SelfPlayActor:
