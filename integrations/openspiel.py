@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from stoneworks.envs.rules import Game, State, load_game
-from stoneworks.envs.rules.games import GAMES, game_entry
+from stoneworks.envs.rules.game_registry import GAMES, game_entry
 from stoneworks.envs.rules.openspiel_names import game_type
 from stoneworks.integrations.missing_library import require
 

@@ -16,8 +16,8 @@ from evaluating import evaluation
 from game_play import after, played, random_states, uniform_game
 from made_up_network import MadeUpNetwork, WithNoise
 from stoneworks.envs.rules import NO_ACTION, Game, State, load_game
-from stoneworks.envs.rules.games import small_games
-from stoneworks.models.evaluations import evaluation_scale
+from stoneworks.envs.rules.game_registry import small_games
+from stoneworks.envs.rules.parts import heuristic_scale
 from stoneworks.models.search import turn_wins
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel, mixed_value, narrow
@@ -275,7 +275,7 @@ def test_playouts_are_mixed_with_the_network_by_their_weight(weight: float) -> N
 def test_evaluations_are_mixed_with_the_network_by_their_weight(name: str, weight: float) -> None:
     """A search of one simulation evaluates the root and its most probable child."""
     game = load_game(name)
-    scale = evaluation_scale(game)
+    scale = heuristic_scale(game)
     for root in random_states(game, 4, seed=3):
         first = root.legal_actions()[0]
         child = root.child(first)
