@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from stoneworks.envs.rules.contract import GameDefinition
 from stoneworks.envs.rules.fields import NO_WINNER, TAG, TERMINAL_PLAYER
 from stoneworks.envs.rules.game_registry import GAMES, GameEntry, game_entry, parse_game_string
 from stoneworks.envs.rules.grid import GridSymmetry
-from stoneworks.envs.rules.openspiel_names import OpenSpielGame
 from stoneworks.envs.rules.options import check_options
 from stoneworks.registry import RegistrationError
 
@@ -80,11 +80,11 @@ def _machine_code(template: Callable[..., Any]) -> cached_property[Callable[...,
     return cached_property(lambda game: compiler.unchecked(game.compiled(template)))
 
 
-class Game(OpenSpielGame, GameDefinition["State"]):
+class Game(GameDefinition["State"]):
     """A game with its options: everything that all its positions share.
 
-    Games with equal options are equal, and ``load_game(str(game)) == game``. OpenSpiel's algorithms can use games directly. What
-    the class of a game defines is listed in :class:`stoneworks.envs.rules.contract.GameDefinition`.
+    Games with equal options are equal, and ``load_game(str(game)) == game``. What the class of a game
+    defines is listed in :class:`stoneworks.envs.rules.contract.GameDefinition`.
     """
 
     def __init__(self, **options: object) -> None:
@@ -263,6 +263,11 @@ class Game(OpenSpielGame, GameDefinition["State"]):
     def observation_shape(self) -> tuple[int, int, int]:
         """Shape of an observation, ``(planes, height, width)``."""
         return len(self.observation_planes), self.grid.height, self.grid.width
+
+    @cached_property
+    def observation_size(self) -> int:
+        """Number of entries of an observation."""
+        return prod(self.observation_shape)
 
     @cached_property
     def flat_observation_shape(self) -> tuple[int, int]:

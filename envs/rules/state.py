@@ -1,4 +1,4 @@
-"""``State``: a position of a game, with the methods of OpenSpiel's ``State``."""
+"""``State``: a position of a game, with OpenSpiel's names of methods."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from stoneworks.envs.rules import templates
 from stoneworks.envs.rules.contract import Explanation
 from stoneworks.envs.rules.fields import NO_WINNER, TAG, TERMINAL_PLAYER
 from stoneworks.envs.rules.game import Game, IllegalActionError, PositionError
-from stoneworks.envs.rules.openspiel_names import OpenSpielState
 from stoneworks.envs.rules.templates import ILLEGAL
 
 
@@ -27,7 +26,7 @@ class Outcome(NamedTuple):
 _BOOL, _INT8, _FLOAT32 = np.dtype(np.bool_), np.dtype(np.int8), np.dtype(np.float32)
 
 
-class State(OpenSpielState):
+class State:
     """A position of a game. It is mutable; ``clone`` returns an independent copy.
 
     States are equal if their positions are equal; the history is not compared. The attribute ``game`` is

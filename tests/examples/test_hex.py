@@ -30,10 +30,9 @@ from fresh_runs import run_python
 from game_play import uniform_game
 from processes import Run
 from stoneworks import load_bot, load_game
-from stoneworks.envs.rules import Game
+from stoneworks.envs.rules import Game, MissingHeuristicError
 from stoneworks.envs.rules.game_registry import GAMES
 from stoneworks.evaluation.ladder import ANCHORS
-from stoneworks.models import MissingHeuristicError
 from stoneworks.models.bots.greedy_bot import GreedyBot
 from stoneworks.models.bots.loading import default_bot, playable_bots
 from stoneworks.training.runs.config_files import parse_config

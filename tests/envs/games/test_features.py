@@ -106,7 +106,7 @@ def test_fives_of_taigo_are_the_hexes_that_win_at_once() -> None:
         while not state.is_terminal():
             player = state.current_player()
             tiles = [action for action in state.legal_actions() if action < 6 * num_cells]
-            winning = [divmod(tile, num_cells) for tile in tiles if state.child(tile).player_return(player) > 0]
+            winning = [divmod(tile, num_cells) for tile in tiles if state.child(tile).returns()[player] > 0]
             own_halves = {int(neighbors[cell, direction]) if player else cell for direction, cell in winning}
             if not state.record["holes_to_fill"]:
                 assert own_halves <= set(np.flatnonzero(plane(state, "own_fives")).tolist())

@@ -58,7 +58,7 @@ class Minimax:
             raise TooLargeError
         player = state.current_player()
         if child.is_terminal():
-            return child.player_return(player) * (WIN_VALUE - ply - 1)
+            return child.returns()[player] * (WIN_VALUE - ply - 1)
         sign = 1 if child.current_player() == player else -1
         left = turns if sign == 1 else turns - 1
         if left == 0:

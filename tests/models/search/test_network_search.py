@@ -259,7 +259,7 @@ def test_playouts_are_mixed_with_the_network_by_their_weight(weight: float) -> N
     """On a full board both can but pass: each playout is the result."""
     root = played("vadus(size=2)", "b2 a2 a3 b1 c1 b3 c2")
     (passing,) = root.legal_actions()
-    outcome = after(root, "pass pass").player_return(root.current_player())
+    outcome = after(root, "pass pass").returns()[root.current_player()]
     assert outcome != 0
     network = TableNetwork(root, {}, {(): 0.5, (passing,): -0.25})
     guide = make_guide("playouts", root.get_game(), 3)
@@ -315,7 +315,7 @@ LONG_TURNS = ("taigo(tiles=12,cones=2,radius=3)", "trugo(tiles=7,pieces=3,max_tu
 def winning_turns(state: State, player: int) -> bool:
     """Whether ``player``, the player to move, can win before the other one moves."""
     if state.is_terminal():
-        return state.player_return(player) == 1
+        return state.returns()[player] == 1
     return state.current_player() == player and any(
         winning_turns(state.child(action), player) for action in state.legal_actions()
     )
@@ -336,7 +336,7 @@ def test_a_win_within_the_turn_is_never_missed(game_name: str) -> None:
                 assert result.solved[0]
                 assert 0 < result.values[0] <= 0.9
                 state = state.child(int(result.actions[0]))
-            assert state.player_return(player) == 1
+            assert state.returns()[player] == 1
             lengths.append(state.move_number() - before)
 
 

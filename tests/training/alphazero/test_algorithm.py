@@ -308,7 +308,7 @@ def guaranteed(bot: SearchBot, game: Game, player: int) -> float:
         states = []
         for child in children:
             if child.is_terminal():
-                least = min(least, child.player_return(player))
+                least = min(least, child.returns()[player])
             elif (key := child.record.tobytes()) not in seen:
                 seen.add(key)
                 states.append(child)

@@ -53,7 +53,7 @@ def test_games_are_legal_and_complete_with_their_own_positions(game_name: str, p
             state = states[number]
             assert number >= played.num_opening_actions
             assert State.from_record(game, position["state"]) == state
-            assert position["result"] == states[-1].player_return(state.current_player())
+            assert position["result"] == states[-1].returns()[state.current_player()]
             assert set(position["actions"][position["probabilities"] > 0].tolist()) <= set(state.legal_actions())
             assert position["probabilities"].sum() <= 1 + 1e-5
         left = [int(position["actions_left"]) for position in played.positions]
@@ -81,7 +81,7 @@ def test_a_share_of_the_actions_is_random_among_planes_and_passes_and_begins_the
         if played.num_opening_actions > 2:  # later, a pass is legal in half of the positions
             passes[game.action_to_string(played.actions[played.num_opening_actions - 1]) == "pass"] += 1
         for position in played.positions:
-            assert position["result"] == states[-1].player_return(int(position["state"]["current_player"]))
+            assert position["result"] == states[-1].returns()[int(position["state"]["current_player"])]
     assert passes.total() > 80
     assert 0.2 < passes[True] / passes.total() < 0.5
 
