@@ -31,7 +31,7 @@ lint: setup
 links:  # type checkers and mkdocstrings do not follow the mapping of an editable install, so they get the folders under their names
 	@rm -rf build/types && mkdir -p build/types/stoneworks
 	@for package in $(PACKAGES); do ln -sfn ../../../$$package build/types/stoneworks/$$package; done
-	@for file in stoneworks/*.py stoneworks/*.pyi stoneworks/cli; do ln -sfn ../../../$$file build/types/stoneworks/; done
+	@for file in src/stoneworks/*.py src/stoneworks/*.pyi src/stoneworks/cli; do ln -sfn ../../../$$file build/types/stoneworks/; done
 	@ln -sfn ../../benchmarks ../../tools build/types/
 
 types: setup links

@@ -294,7 +294,7 @@ def test_every_block_has_a_language_that_is_tested_and_entry_points_are_those_of
     assert set(languages) <= {"python", "py", "output", "", "sh", "toml", "{.python}"}
     following = re.findall(r"^```\n\n```output$", "\n".join(path.read_text("utf-8") for path in PAGES), re.MULTILINE)
     assert len(following) == languages.count("output"), "output follows a block"
-    from stoneworks.envs.rules import games
+    from stoneworks.envs.rules import game_registry as games
     from stoneworks.models import architecture
     from stoneworks.models.bots import registry
     from stoneworks.training.runs import algorithms

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,7 @@ def test_optuna_sees_scores_and_ends_runs(metrics: list[str]) -> None:
     (trial,) = study.trials
     assert list(trial.intermediate_values) == [128, 256, 384]
     assert trial.value == trial.intermediate_values[384]
+    shutil.rmtree("runs")
     never = optuna.create_study(pruner=optuna.pruners.ThresholdPruner(lower=2))
     never.optimize(sweep.objective, n_trials=1)
     assert [one.state.name for one in never.trials] == ["PRUNED"]

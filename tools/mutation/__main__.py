@@ -24,7 +24,7 @@ from tools.mutation.mutants import Mutant, find_mutants, with_switches
 ROOT = Path(__file__).resolve().parents[2]
 #: The files that are mutated, by group.
 GROUPS = {
-    "rules": ("envs/rules/*.py", "envs/rules/hexhex/*.py", "envs/rules/taugo/*.py", "envs/rules/trugo/*.py"),
+    "rules": ("envs/rules/*.py", "envs/games/*/*.py"),
     "searches": ("models/search/*.py",),
     "the rest": (
         "evaluation/ratings.py",

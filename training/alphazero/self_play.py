@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game, State
-from stoneworks.envs.rules.kernels import BoardArray, Int64s, StateArray
-from stoneworks.envs.rules.templates import NO_WINNER, apply_action
+from stoneworks.envs.rules.compiler.types import BoardArray, Int64s, StateArray
+from stoneworks.envs.rules.contract import apply_action
+from stoneworks.envs.rules.fields import NO_WINNER
+from stoneworks.envs.rules.parts import heuristic_scale
 from stoneworks.evaluation.match import random_opening
 from stoneworks.models.bots.greedy_bot import GreedyBot
-from stoneworks.models.evaluations import evaluation_scale
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchResult, SearchSettings
 from stoneworks.training.alphazero.config import AlphaZeroConfig, has_ownership
@@ -124,7 +125,7 @@ def greedy_search(bot: GreedyBot, game: Game, states: npt.NDArray[np.void]) -> S
     is_best = values == best
     return SearchResult(
         actions,
-        np.tanh(best[:, 0] / evaluation_scale(game)).astype(np.float32),
+        np.tanh(best[:, 0] / heuristic_scale(game)).astype(np.float32),
         (is_best / is_best.sum(axis=1, keepdims=True)).astype(np.float32),
         is_best.astype(np.int32),
         np.zeros(len(states), np.bool_),
