@@ -79,7 +79,12 @@ class SelfPlayTimings(NamedTuple):
 
     def minus(self, earlier: SelfPlayTimings) -> SelfPlayTimings:
         """Return the time and counts since ``earlier``."""
-        return SelfPlayTimings(*(now - before for now, before in zip(self, earlier, strict=True)))
+        return SelfPlayTimings(
+            self.network_seconds - earlier.network_seconds,
+            self.search_seconds - earlier.search_seconds,
+            self.other_seconds - earlier.other_seconds,
+            self.num_simulations - earlier.num_simulations,
+        )
 
     @staticmethod
     def sum(timings: Iterable[SelfPlayTimings]) -> SelfPlayTimings:

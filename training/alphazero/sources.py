@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -31,9 +31,6 @@ with require_extra("train", "training runs"):
 
 if TYPE_CHECKING:
     from stoneworks.training.alphazero.cluster.status import ClusterStatus
-
-#: Weights of a network by name.
-Weights: TypeAlias = Mapping[str, "Tensor | npt.NDArray[np.float32]"]
 
 #: Smallest number of concurrent games of a game with a small share; the network is slower with smaller batches.
 MIN_GAMES = 16
@@ -63,7 +60,7 @@ class GameSource(ABC):
         """Return the next finished games, if there are any, with their time and counts; soon if ``stop`` is set."""
 
     @abstractmethod
-    def update(self, weights: Weights, progress: float) -> None:
+    def update(self, weights: Mapping[str, Tensor], progress: float) -> None:
         """Set the weights of the acting network and ``progress``, the completed fraction of the run in [0, 1]."""
 
     def status(self) -> ClusterStatus | None:
@@ -141,7 +138,7 @@ class InProcessSelfPlay(GameSource):
     def _next_games(self, stop: threading.Event) -> tuple[Sequence[PlayedGame], SelfPlayTimings]:
         return self.step()
 
-    def update(self, weights: Weights, progress: float) -> None:
+    def update(self, weights: Mapping[str, Tensor | npt.NDArray[np.float32]], progress: float) -> None:
         """See :meth:`GameSource.update`."""
         self._evaluator.load_weights({name: torch.as_tensor(values) for name, values in weights.items()})
         self._shares = self._config.shares(progress)
