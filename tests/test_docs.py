@@ -188,11 +188,11 @@ DOCUMENTED_MODULES = set(re.findall(r"^::: (\S+)$", API_PAGES, re.MULTILINE))
 def packages_with_public_names() -> list[str]:
     """Return the import names of the packages that define ``__all__``."""
     found = []
-    for folder in ("stoneworks", "envs", "models", "evaluation", "training", "integrations", "web", "configs"):
+    for folder in ("src/stoneworks", "envs", "models", "evaluation", "training", "integrations", "web", "configs"):
         for path in sorted((ROOT / folder).rglob("__init__.py")):
             if re.search(r"^(\w+, )*__all__\b", path.read_text(encoding="utf-8"), re.MULTILINE):
                 parts = path.parent.relative_to(ROOT).parts
-                found.append(".".join(parts if folder == "stoneworks" else ("stoneworks", *parts)))
+                found.append(".".join(parts[1:] if folder == "src/stoneworks" else ("stoneworks", *parts)))
     return found
 
 
