@@ -348,8 +348,18 @@ class Game(GameDefinition["State"]):
 
 @lru_cache(maxsize=64)
 def make_game(game_class: type[Game], options: tuple[tuple[str, Any], ...]) -> Game:
-    """Return the game with these options, the same object for the same arguments."""
-    return game_class(**dict(options))
+    """Return the game with these options, the same object for the same arguments.
+
+    Raises:
+        RegistrationError: two actions have the same text.
+    """
+    game = game_class(**dict(options))
+    if len(game._action_of_text) < game.num_actions:
+        first, text = next((i, text) for i, text in enumerate(game.action_texts) if game._action_of_text[text] != i)
+        raise RegistrationError(
+            f"{game}: actions {first} and {game._action_of_text[text]} have the same text {text!r}; see board_action_text"
+        )
+    return game
 
 
 def _unpickle(entry: GameEntry | None, name: str, options: tuple[tuple[str, Any], ...]) -> Game:
