@@ -53,7 +53,7 @@ from stoneworks.models.search.turn_wins import MAX_TURN_ACTIONS, winning_turn
 #: A node of a tree. ``first_edge`` and ``num_edges`` delimit its block of edges, one for each legal action; ``num_visited``
 #: of them have been visited, and the first ``num_ordered`` are sorted by descending prior. ``pending`` of the visits are not
 #: backed up yet. ``total_value`` is the sum of the values backed up through the node, ``network_value`` the first of them.
-#: ``solved`` is 0, or ``PROVEN`` or ``ENDED`` if ``network_value`` is the exact value of the position. ``num_unsolved`` is
+#: ``solved`` is 0, or ``SOLVED`` or ``ENDED`` if ``network_value`` is the exact value of the position. ``num_unsolved`` is
 #: the number of edges that do not lead to a proven node; ``solved_value`` is the highest value of the other edges for the
 #: player to move.
 NODE = np.dtype(
@@ -127,7 +127,7 @@ class Trees(NamedTuple):
 NO_NODE = -1
 
 # Reasons why a node's value is exact: it is proven, or it is terminal in a search without solving.
-PROVEN, ENDED = 1, 2
+SOLVED, ENDED = 1, 2
 
 #: Lower bound of the prior probability of an edge.
 MIN_PRIOR = np.float32(1e-30)
@@ -293,7 +293,7 @@ def swap_edges(edges: Edges, one: int, other: int) -> None:
 @kernel
 def is_lost(nodes: Nodes, node: int, sign: int) -> bool:
     """Return whether ``node`` exists and is a proven loss for the player with ``sign``."""
-    return node != NO_NODE and nodes[node].solved == PROVEN and sign * nodes[node].network_value < 0
+    return node != NO_NODE and nodes[node].solved == SOLVED and sign * nodes[node].network_value < 0
 
 
 @kernel
@@ -315,7 +315,7 @@ def back_up(nodes: Nodes, leaf: int, value: float, discount: float, newly_solved
             is_proven = sign * child_value > 0 or nodes[parent].num_unsolved == 0
             newly_solved = is_proven and not nodes[parent].solved
             if newly_solved:
-                nodes[parent].solved = PROVEN
+                nodes[parent].solved = SOLVED
                 nodes[parent].network_value = sign * nodes[parent].solved_value
                 value = nodes[parent].network_value
         node = parent
@@ -360,6 +360,39 @@ def add_node(nodes: Nodes, game: Record, parent: int, player: int) -> int:
 
 _NEW_NODE = np.zeros(1, NODE)
 _NEW_NODE["solved_value"] = -np.inf
+
+
+@kernel
+def keep_nodes(nodes: Nodes, edges: Edges, game: Record, root: int) -> Int32s:
+    """Replace one tree by its subtree at the node ``root`` and return the former index of each node.
+
+    Nodes come after their parents, and stay in order. Also used by the tree of :mod:`stoneworks.models.search.uct`.
+    """
+    old_edges = edges[: game.num_edges].copy()
+    new_index = np.full(game.num_nodes, NO_NODE, np.int32)
+    kept = np.empty(game.num_nodes, np.int32)
+    new_index[root] = 0
+    num_nodes = num_edges = 0
+    for old in range(root, game.num_nodes):
+        if new_index[old] == NO_NODE:
+            continue
+        new_index[old] = num_nodes
+        kept[num_nodes] = old
+        first = nodes[old].first_edge
+        nodes[num_nodes] = nodes[old]
+        nodes[num_nodes].first_edge = num_edges
+        for edge in range(first, first + nodes[num_nodes].num_edges):
+            edges[num_edges] = old_edges[edge]
+            if edges[num_edges].child != NO_NODE:
+                new_index[edges[num_edges].child] = 0
+            num_edges += 1
+        num_nodes += 1
+    for edge in range(num_edges):
+        if edges[edge].child != NO_NODE:
+            edges[edge].child = new_index[edges[edge].child]
+    game.num_nodes = num_nodes
+    game.num_edges = num_edges
+    return kept
 
 
 @kernel
@@ -470,7 +503,7 @@ def expand(
             if action != NO_ACTION:
                 solved = True
                 value = sign * discount**num_left
-                nodes[row, leaf].solved = PROVEN
+                nodes[row, leaf].solved = SOLVED
                 game.winning_action = action
         nodes[row, leaf].network_value = value
         back_up(nodes[row], leaf, value, discount, solved)
@@ -554,7 +587,7 @@ def descend(
                     num_asked += 1
                     break
                 newly_solved = solve
-                nodes[row, node].solved = PROVEN if solve else ENDED
+                nodes[row, node].solved = SOLVED if solve else ENDED
                 if state.winner != NO_WINNER:
                     nodes[row, node].network_value = sign_of(state.winner)
             if node == NO_NODE:
@@ -573,34 +606,17 @@ def descend(
     return num_leaves, num_asked
 
 
-def keep_subtree(trees: Trees, node: int) -> None:
-    """Replace the first tree by its subtree at ``node``, of which no leaf is pending; a parent comes before its children."""
+def keep_subtree(trees: Trees, root: int) -> None:
+    """Replace the first tree by its subtree at the node ``root``, of which no leaf is pending."""
     _, states, nodes, edges, games = trees
-    game = games[0]
-    places = np.full(game.num_nodes, NO_NODE, np.int32)
-    old_edges = edges[0, : game.num_edges].copy()
-    num_nodes = num_edges = 0
-    for old in range(node, game.num_nodes):
-        parent = nodes[0, old].parent
-        if old != node and (parent < node or places[parent] == NO_NODE):
-            continue
-        new = num_nodes
-        places[old] = new
-        num_nodes += 1
-        first = nodes[0, old].first_edge
-        nodes[0, new] = nodes[0, old]
-        states[0, new] = states[0, old]
-        nodes[0, new].parent = NO_NODE if old == node else places[parent]
-        nodes[0, new].first_edge = num_edges
-        for edge in range(first, first + nodes[0, new].num_edges):
-            edges[0, num_edges] = old_edges[edge]
-            num_edges += 1
-    for edge in range(num_edges):
-        child = edges[0, edge].child
-        if child != NO_NODE:
-            edges[0, edge].child = places[child]
-    game.num_nodes = num_nodes
-    game.num_edges = num_edges
+    kept = keep_nodes(nodes[0], edges[0], games[0], root)
+    nodes[0, 0].parent = NO_NODE
+    for node in range(games[0].num_nodes):
+        states[0, node] = states[0, kept[node]]
+        first = nodes[0, node].first_edge
+        for edge in range(first, first + nodes[0, node].num_edges):
+            if edges[0, edge].child != NO_NODE:
+                nodes[0, edges[0, edge].child].parent = node
 
 
 def finish_all(

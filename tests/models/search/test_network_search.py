@@ -23,7 +23,7 @@ from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel, mixed_value, narrow
 from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy, SearchResult, SearchSettings
 from stoneworks.models.search.puct import PUCT
-from stoneworks.models.search.tree import EDGE, ENDED, GAME, NO_NODE, NODE, PROVEN, back_up, exponentials, is_lost
+from stoneworks.models.search.tree import EDGE, ENDED, GAME, NO_NODE, NODE, SOLVED, back_up, exponentials, is_lost
 from stoneworks.models.search.turn_wins import MAX_TURN_ACTIONS
 
 Answers = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
@@ -429,12 +429,12 @@ def test_a_narrowed_root_keeps_its_mixed_value() -> None:
 
 def test_a_proven_draw_is_no_loss_and_is_backed_up_in_place_of_the_last_result() -> None:
     nodes = np.zeros(3, NODE)
-    nodes["solved"], nodes["network_value"] = [PROVEN, PROVEN, ENDED], [0, -1, -1]
+    nodes["solved"], nodes["network_value"] = [SOLVED, SOLVED, ENDED], [0, -1, -1]
     lost = [is_lost(nodes, node, sign) for node in (NO_NODE, 0, 1, 2) for sign in (1, -1)]
     assert lost == [False] * 4 + [True] + [False] * 3
     nodes = np.zeros(3, NODE)
     nodes["parent"], nodes["player"], nodes["num_unsolved"] = [NO_NODE, 0, 1], [0, 0, 1], [2, 1, 0]
-    nodes["solved"], nodes["network_value"], nodes["solved_value"] = [0, 0, PROVEN], [0, 0, -1], [-np.inf, 0, -np.inf]
+    nodes["solved"], nodes["network_value"], nodes["solved_value"] = [0, 0, SOLVED], [0, 0, -1], [-np.inf, 0, -np.inf]
     nodes["visits"] = nodes["pending"] = 1
     back_up(nodes, 2, -1.0, 1.0, True)
     assert nodes["total_value"].tolist() == [0, 0, -1]

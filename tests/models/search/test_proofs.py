@@ -15,7 +15,7 @@ from made_up_network import MadeUpNetwork
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.bots.mcts_bot import MCTSBot
-from stoneworks.models.search.alphabeta import PROVEN
+from stoneworks.models.search.alphabeta import PROVEN_VALUE
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy, SearchSettings
 from stoneworks.models.search.puct import PUCT
@@ -67,7 +67,7 @@ def claims_of_mcts(game: Game, states: list[State]) -> Iterator[Claim]:
 def claims_of_alphabeta(game: Game, states: list[State]) -> Iterator[Claim]:
     values, actions = AlphaBetaBot(game, 0, turns=2, num_candidates=MAX_CANDIDATES).search(records_of(states))
     for state, value, action in zip(states, values.max(axis=1), actions.tolist(), strict=True):
-        if abs(value) >= PROVEN:
+        if abs(value) >= PROVEN_VALUE:
             yield from claims_of(state, float(np.sign(value)), [action])
 
 
