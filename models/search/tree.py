@@ -6,7 +6,7 @@ two halves, each a template: :func:`descend` selects leaves in each tree and wri
 kernels of the contract below (see :mod:`stoneworks.models.search.gumbel` and :mod:`stoneworks.models.search.puct`).
 
 All templates work on :class:`Trees`; ``leaves`` holds in its first entries the leaves of the batch, ``parameters`` the
-parameters of the search, ``discount`` is the discount factor per action, and ``solve`` says whether proven results are
+parameters of the selection rule, ``discount`` is the discount factor per action, and ``solve`` says whether proven results are
 propagated.
 
 Between the two halves, the leaves are pending: their visits count, and a node whose visits are all pending counts as a loss
@@ -89,17 +89,16 @@ GAME = np.dtype(
     ]
 )
 
-#: A pending leaf: its game and node, its index in the batch of the network (-1 for a terminal or proven position), whether its
+#: A pending leaf: its game and node, its slot in the batch of the network (-1 for a terminal or proven position), whether its
 #: simulation added the node, and whether it proved it.
 LEAF = np.dtype(
-    [("game", np.int32), ("node", np.int32), ("answer", np.int32), ("added", np.bool_), ("newly_solved", np.bool_)]
+    [("game", np.int32), ("node", np.int32), ("slot", np.int32), ("added", np.bool_), ("newly_solved", np.bool_)]
 )
 
 NodeTable: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(NODE)[:, ::1]]
 EdgeTable: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(EDGE)[:, ::1]]
 GameArray: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(GAME)[::1]]
 LeafArray: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(LEAF)[::1]]
-Parameters: TypeAlias = Annotated[npt.NDArray[np.float64], numba.float64[::1]]
 #: Work buffers of :func:`write_edges`, ``[num_actions]``: actions, weights, and powers of 2.
 EdgeWork: TypeAlias = tuple[npt.NDArray[np.int32], npt.NDArray[np.float32], npt.NDArray[np.int32]]
 Nodes: TypeAlias = npt.NDArray[np.void]
@@ -124,9 +123,47 @@ class Trees(NamedTuple):
     games: GameArray
 
 
+class Parameters(NamedTuple):
+    """Parameters of a selection rule; each rule sets those that its kernels read.
+
+    Attributes:
+        max_considered: maximum number of root actions considered.
+        visit_offset: c_visit of a Gumbel search.
+        value_scale: c_scale of a Gumbel search.
+        noise_fraction: weight of the noise in the root priors of PUCT.
+        exploration: c_init of PUCT.
+        exploration_base: c_base of PUCT.
+    """
+
+    max_considered: int = 0
+    visit_offset: float = 0.0
+    value_scale: float = 0.0
+    noise_fraction: float = 0.0
+    exploration: float = 0.0
+    exploration_base: float = 0.0
+
+
+class Limits(NamedTuple):
+    """Limits of the descents of a search.
+
+    Attributes:
+        num_simulations: maximum number of simulations of each tree.
+        leaves_per_tree: maximum number of leaves of a tree in a batch.
+        independent: whether leaves must not depend on each other: only one below each edge of the root.
+        collisions_per_tree: how many descents may end at a leaf that is pending already, each of which counts as a visit for
+            the next ones.
+    """
+
+    num_simulations: int
+    leaves_per_tree: int
+    independent: bool
+    collisions_per_tree: int
+
+
+#: Child of an edge without a node, and parent of the root.
 NO_NODE = -1
 
-# Reasons why a node's value is exact: it is proven, or it is terminal in a search without solving.
+# Values of ``solved``: the value is proven, or the node is terminal in a search without solving. Also used in the UCT tree.
 SOLVED, ENDED = 1, 2
 
 #: Lower bound of the prior probability of an edge.
@@ -136,7 +173,7 @@ MIN_PRIOR = np.float32(1e-30)
 # -- The contract: every search has these four kernels ----------------------------------------------------------------
 
 
-def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> None:
+def init_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> None:
     """Prepare the root of one tree for the first descent; its edges have priors and noise, and may be reordered."""
     raise NotImplementedError
 
@@ -151,13 +188,18 @@ def choose_edge(
     raise NotImplementedError
 
 
-def narrow(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, again: bool) -> None:
+def halve_considered(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, again: bool) -> None:
     """Consider all edges of the root of one tree if ``again``, else the better half of those considered."""
     raise NotImplementedError
 
 
-def finish(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, policy: Float32s) -> int:
-    """Write the policy at the root to ``policy`` (initially zeros) and return the action to play."""
+def choose_root_action(
+    nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, discount: float, policy: Float32s
+) -> tuple[int, float]:
+    """Write the policy at the root to ``policy`` (initially zeros); return the action to play and the value of the root.
+
+    The value is that of the policy or of the action, for the player to move; the root is not solved.
+    """
     raise NotImplementedError
 
 
@@ -204,7 +246,7 @@ def add_visit(nodes: Nodes, leaf: int, change: int, min_parent: int) -> None:
 
 
 @kernel
-def cancel(nodes: Nodes, edges: Edges, game: Record, leaf: Record) -> None:
+def undo_virtual_loss(nodes: Nodes, edges: Edges, game: Record, leaf: Record) -> None:
     """Remove a pending leaf as if its simulation had not begun."""
     add_visit(nodes, leaf.node, -1, NO_NODE)
     if leaf.added:
@@ -322,7 +364,7 @@ def back_up(nodes: Nodes, leaf: int, value: float, discount: float, newly_solved
 
 
 @kernel
-def finish_solved(nodes: Nodes, edges: Edges, game: Record, policy: Float32s) -> int:
+def choose_solved_action(nodes: Nodes, edges: Edges, game: Record, policy: Float32s) -> int:
     """Write the priors of the best actions at a solved root to ``policy`` and return the most probable of them."""
     if nodes[0].num_visited == 0:
         policy[game.winning_action] = 1
@@ -396,11 +438,11 @@ def keep_nodes(nodes: Nodes, edges: Edges, game: Record, root: int) -> Int32s:
 
 
 @kernel
-def add_leaf(leaf: Record, game: int, node: int, answer: int, added: bool, newly_solved: bool) -> None:
+def add_leaf(leaf: Record, game: int, node: int, slot: int, added: bool, newly_solved: bool) -> None:
     """Write the fields of a pending leaf."""
     leaf.game = game
     leaf.node = node
-    leaf.answer = answer
+    leaf.slot = slot
     leaf.added = added
     leaf.newly_solved = newly_solved
 
@@ -465,8 +507,8 @@ def expand(
 ) -> int:
     """Expand the evaluated leaves, back up the values of all leaves, and return the number of invalid evaluations.
 
-    ``logits[num_asked, num_actions]`` are the network's policy logits, of which those of illegal actions are ignored, and
-    ``values[num_asked]`` its expected results for the player to move in [-1, 1]. Invalid are evaluations with a non-finite
+    ``logits[num_evaluations, num_actions]`` are the network's policy logits, of which those of illegal actions are ignored, and
+    ``values[num_evaluations]`` its expected results for the player to move in [-1, 1]. Invalid are evaluations with a non-finite
     value or a NaN logit. Once a root is solved, the remaining leaves of its tree are removed. See the module for the other
     arguments.
     """
@@ -478,24 +520,24 @@ def expand(
     turn = np.empty(MAX_TURN_ACTIONS + 1, states.dtype)
     turn_masks = np.empty((MAX_TURN_ACTIONS, num_actions), np.int8)
     for number in range(num_leaves):
-        row, leaf, answer = leaves[number].game, leaves[number].node, leaves[number].answer
+        row, leaf, slot = leaves[number].game, leaves[number].node, leaves[number].slot
         game = games[row]
         if nodes[row, 0].solved:
-            cancel(nodes[row], edges[row], game, leaves[number])
+            undo_virtual_loss(nodes[row], edges[row], game, leaves[number])
             continue
-        if answer < 0:
+        if slot < 0:
             back_up(nodes[row], leaf, nodes[row, leaf].network_value, discount, leaves[number].newly_solved)
             continue
         legal_actions(board[0], states[row, leaf], mask)
         nodes[row, leaf].first_edge = game.num_edges
-        num_edges, finite = write_edges(edges[row], game, mask, logits[answer], work)
-        if not (finite and abs(values[answer]) < np.inf):
+        num_edges, finite = write_edges(edges[row], game, mask, logits[slot], work)
+        if not (finite and abs(values[slot]) < np.inf):
             num_unusable += 1
         nodes[row, leaf].num_edges = num_edges
         nodes[row, leaf].num_unsolved = num_edges
         game.num_edges += num_edges
         sign = sign_of(nodes[row, leaf].player)
-        value = sign * values[answer]
+        value = sign * values[slot]
         solved = False
         if solve:
             turn[0] = states[row, leaf]
@@ -510,21 +552,21 @@ def expand(
     return num_unusable
 
 
-def prepare_roots(trees: Trees, parameters: Parameters, noise: Float32Table) -> None:
+def init_roots(trees: Trees, parameters: Parameters, noise: Float32Table) -> None:
     """Prepare the expanded roots for the first descent; ``noise`` is ``float32[num_games, num_actions]``."""
     _, _, nodes, edges, games = trees
     for row in range(games.shape[0]):
         games[row].simulations = 0
         for edge in range(nodes[row, 0].num_edges):
             edges[row, edge].noise = noise[row, edges[row, edge].action]
-        prepare_root(nodes[row], edges[row], games[row], parameters)
+        init_root(nodes[row], edges[row], games[row], parameters)
 
 
-def narrow_all(trees: Trees, parameters: Parameters, again: bool) -> None:
-    """Consider all edges of each root if ``again``, else the better half of those considered (see :func:`narrow`)."""
+def halve_all(trees: Trees, parameters: Parameters, again: bool) -> None:
+    """Consider all edges of each root if ``again``, else the better half of those considered (see :func:`halve_considered`)."""
     _, _, nodes, edges, games = trees
     for row in range(games.shape[0]):
-        narrow(nodes[row], edges[row], games[row], parameters, again)
+        halve_considered(nodes[row], edges[row], games[row], parameters, again)
 
 
 # Long: only a template can call the kernels of a game and of a search.
@@ -534,31 +576,28 @@ def descend(
     schedule: Int32Table,
     planes: Float32Tables,
     leaves: LeafArray,
-    limits: Int64s,
+    limits: Limits,
     solve: bool,
 ) -> tuple[int, int]:
     """Descend each tree, add leaves, and return the number of leaves and of the observations among them.
 
-    ``limits`` are the number of simulations of the search, the maximum number of leaves per tree, 1 if leaves must not
-    depend on each other (below the same edge of the root), else 0, and how many descents per tree may end at a leaf that is
-    pending already, each of which counts as a visit for the next ones. A tree with a solved root, or without room for
-    another node, gets no leaf. The observations of the leaves are the first entries of ``planes[_, planes, height *
-    width]``. See the module for the other arguments.
+    A tree with a solved root, or without room for another node, gets no leaf. The observations of the leaves are the first
+    entries of ``planes[_, planes, height * width]``. See the module for the other arguments.
     """
     board, states, nodes, edges, games = trees
-    collisions = np.empty(limits[3], np.int64)
-    num_leaves = num_asked = 0
+    collisions = np.empty(limits.collisions_per_tree, np.int64)
+    num_leaves = num_evaluations = 0
     for row in range(games.shape[0]):
         game = games[row]
-        stop = num_leaves + limits[1]
+        stop = num_leaves + limits.leaves_per_tree
         num_collisions = 0
-        while num_leaves < stop and game.simulations < limits[0] and not nodes[row, 0].solved:
+        while num_leaves < stop and game.simulations < limits.num_simulations and not nodes[row, 0].solved:
             # Every pending leaf will get at most an edge for each action.
             num_edges = game.num_edges + (nodes[row, 0].pending + 1) * board[0].num_actions
             if game.num_nodes == nodes.shape[1] or num_edges > edges.shape[1]:
                 break
             node = 0
-            answer = -1
+            slot = -1
             added = newly_solved = False
             while not nodes[row, node].solved:
                 edge = choose_edge(nodes[row], edges[row], node, game, parameters, schedule)
@@ -567,7 +606,7 @@ def descend(
                     node = NO_NODE  # what follows depends on a pending leaf
                     break
                 if child != NO_NODE:
-                    if limits[2] and node == 0 and nodes[row, child].pending > 0:
+                    if limits.independent and node == 0 and nodes[row, child].pending > 0:
                         node = NO_NODE
                         break
                     node = child
@@ -582,28 +621,28 @@ def descend(
                 added = True
                 if not state.ending:
                     nodes[row, node].player = state.current_player
-                    observe(board[0], state, state.current_player, planes[num_asked])
-                    answer = num_asked
-                    num_asked += 1
+                    observe(board[0], state, state.current_player, planes[num_evaluations])
+                    slot = num_evaluations
+                    num_evaluations += 1
                     break
                 newly_solved = solve
                 nodes[row, node].solved = SOLVED if solve else ENDED
                 if state.winner != NO_WINNER:
                     nodes[row, node].network_value = sign_of(state.winner)
             if node == NO_NODE:
-                if child == NO_NODE or nodes[row, child].parent == 0 or num_collisions == limits[3]:
+                if child == NO_NODE or nodes[row, child].parent == 0 or num_collisions == limits.collisions_per_tree:
                     break
                 add_visit(nodes[row], child, 1, 1)  # not to the root's actions: their visits follow a schedule
                 collisions[num_collisions] = child
                 num_collisions += 1
                 continue
             add_visit(nodes[row], node, 1, NO_NODE)
-            add_leaf(leaves[num_leaves], row, node, answer, added, newly_solved)
+            add_leaf(leaves[num_leaves], row, node, slot, added, newly_solved)
             num_leaves += 1
             game.simulations += 1
         for number in range(num_collisions):
             add_visit(nodes[row], collisions[number], -1, 1)
-    return num_leaves, num_asked
+    return num_leaves, num_evaluations
 
 
 def keep_subtree(trees: Trees, root: int) -> None:
@@ -619,12 +658,18 @@ def keep_subtree(trees: Trees, root: int) -> None:
                 nodes[0, edges[0, edge].child].parent = node
 
 
-def finish_all(
-    trees: Trees, parameters: Parameters, actions: Int64s, values: Float32s, policies: Float32Table, visits: Int32Table
+def choose_root_actions(
+    trees: Trees,
+    parameters: Parameters,
+    discount: float,
+    actions: Int64s,
+    values: Float32s,
+    policies: Float32Table,
+    visits: Int32Table,
 ) -> None:
     """Write the results of the search at each root.
 
-    Outputs are ``actions``, the actions to play, ``values``, the mean values for the players to move, ``policies[num_games,
+    Outputs are ``actions``, the actions to play, ``values``, the values of the roots for the players to move, ``policies[num_games,
     num_actions]``, the policy targets for training, and ``visits[num_games, num_actions]``, the visit counts, which are 1 for
     the winning action if a win within the turn was found before the first simulation.
     """
@@ -633,10 +678,12 @@ def finish_all(
         policies[row, :] = 0
         visits[row, :] = 0
         if nodes[row, 0].solved:
-            actions[row] = finish_solved(nodes[row], edges[row], games[row], policies[row])
+            actions[row] = choose_solved_action(nodes[row], edges[row], games[row], policies[row])
+            values[row] = mean_value(nodes[row], 0, sign_of(nodes[row, 0].player))
         else:
-            actions[row] = finish(nodes[row], edges[row], games[row], parameters, policies[row])
-        values[row] = mean_value(nodes[row], 0, sign_of(nodes[row, 0].player))
+            actions[row], values[row] = choose_root_action(
+                nodes[row], edges[row], games[row], parameters, discount, policies[row]
+            )
         for edge in range(nodes[row, 0].num_edges):
             if edges[row, edge].child != NO_NODE:
                 visits[row, edges[row, edge].action] = nodes[row, edges[row, edge].child].visits

@@ -14,7 +14,7 @@ from made_up_network import MadeUpNetwork
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.models.bots import search_bot
 from stoneworks.models.bots.bot import Analysis
-from stoneworks.models.bots.search_bot import PLAYING_POLICY, SearchBot
+from stoneworks.models.bots.search_bot import PLAYING_RULE, SearchBot
 from stoneworks.models.search.evaluation_cache import EvaluationCache
 from stoneworks.models.search.network_search import NetworkSearch, SearchSettings
 from stoneworks.models.search.puct import PUCT
@@ -40,7 +40,7 @@ def test_the_search_is_the_configured_one() -> None:
     game = load_game("vadus(size=3)")
     state = game.new_initial_state()
     configured = SearchSettings(PUCT(noise_fraction=0))
-    for given, settings in (({}, SearchSettings(PLAYING_POLICY)), ({"settings": configured}, configured)):
+    for given, settings in (({}, SearchSettings(PLAYING_RULE)), ({"settings": configured}, configured)):
         search = NetworkSearch(game, MadeUpNetwork(game, 1.0), settings, max_games=1, max_simulations=20)
         expected = search.run(np.array([state.record], game.state_dtype), 20, np.random.default_rng(0))
         found = make_bot(game, simulations=20, **given).search(state)
@@ -88,7 +88,7 @@ def test_an_analysis_without_a_limit_grows_until_it_is_stopped() -> None:
 def test_a_proven_result_is_not_discounted() -> None:
     game = load_game("vadus(size=2)")
     bot, state = (
-        make_bot(game, simulations=64, settings=SearchSettings(PLAYING_POLICY, discount=0.9)),
+        make_bot(game, simulations=64, settings=SearchSettings(PLAYING_RULE, discount=0.9)),
         game.new_initial_state(),
     )
     while not state.is_terminal():

@@ -17,7 +17,7 @@ from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.search.alphabeta import PROVEN_VALUE
 from stoneworks.models.search.gumbel import Gumbel
-from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy, SearchSettings
+from stoneworks.models.search.network_search import NetworkSearch, SearchSettings, SelectionRule
 from stoneworks.models.search.puct import PUCT
 from stoneworks.models.search.turn_search import MAX_CANDIDATES
 from stoneworks.models.solver import Solver
@@ -71,7 +71,7 @@ def claims_of_alphabeta(game: Game, states: list[State]) -> Iterator[Claim]:
             yield from claims_of(state, float(np.sign(value)), [action])
 
 
-def claims_of_network_search(game: Game, states: list[State], policy: SearchPolicy, **others: Any) -> Iterator[Claim]:
+def claims_of_network_search(game: Game, states: list[State], policy: SelectionRule, **others: Any) -> Iterator[Claim]:
     """The network is untrained but confident."""
     settings, rng = SearchSettings(policy, solve=True, **others), np.random.default_rng(0)
     at_once = 100 if settings.threads == 1 else 1
