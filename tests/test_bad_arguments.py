@@ -104,7 +104,10 @@ def test_a_wrong_argument_is_named(call: Callable[..., object], argument: str, v
     ("call", "words"),
     [
         (lambda: AlphaBetaBot(GAME, seconds=10**400), "seconds must be .* 0"),
-        (lambda: make_leaf_values("greedy", GAME), "leaf_values must be one of heuristic, playouts, none, got 'greedy'"),
+        (
+            lambda: make_leaf_values("greedy", GAME),
+            "leaf_values must be one of heuristic, playouts, none, got 'greedy'",
+        ),
         (
             lambda: VectorEnv(2, GAME, opponent={"random": "x"}),
             "share of opponent 'random' must be a number >= 0, got 'x'",

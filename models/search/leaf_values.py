@@ -14,12 +14,13 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_choice, check_integer
 from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.kernels import Float32s, UInt64s
-from stoneworks.envs.rules.templates import NO_WINNER, finish_at_random
+from stoneworks.envs.rules.compiler.types import Float32s, UInt64s
+from stoneworks.envs.rules.contract import finish_at_random, heuristic
+from stoneworks.envs.rules.fields import NO_WINNER
+from stoneworks.envs.rules.parts import heuristic_scale
 from stoneworks.models.description import LeafValuesName
-from stoneworks.models.evaluations import evaluation_scale
 from stoneworks.models.search.tree import LeafArray, Trees
-from stoneworks.models.search.turn_search import evaluate, leaf_kernels
+from stoneworks.models.search.turn_search import leaf_kernels
 
 
 class LeafValues:
@@ -62,14 +63,14 @@ def make_leaf_values(name: str, game: Game, num_playouts: int = 1) -> LeafValues
         num_playouts: playouts from each leaf, at least 1; used by ``"playouts"`` only.
 
     Raises:
-        MissingEvaluationError: they need a heuristic and the game has none.
+        MissingHeuristicError: they need a heuristic and the game has none.
         ValueError: another argument is invalid.
     """
     check_choice("leaf_values", name, get_args(LeafValuesName))
     if name == "none":
         return None
     check_integer("num_playouts", num_playouts, 1)
-    return LeafValues(game, evaluation_scale(game) if name == "heuristic" else 0.0, num_playouts)
+    return LeafValues(game, heuristic_scale(game) if name == "heuristic" else 0.0, num_playouts)
 
 
 def evaluate_leaves(
@@ -96,7 +97,7 @@ def evaluate_leaves(
             continue
         player = states[row, leaf].current_player
         if scale > 0:
-            results[slot] = math.tanh(evaluate(board[0], states[row, leaf], player) / scale)
+            results[slot] = math.tanh(heuristic(board[0], states[row, leaf], player) / scale)
             continue
         total_result = 0
         for _ in range(num_playouts):

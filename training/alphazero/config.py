@@ -9,10 +9,10 @@ from pydantic import AfterValidator, Field, model_validator
 
 from stoneworks.documents import Document
 from stoneworks.envs.rules import Game, load_game
+from stoneworks.envs.rules.parts import has_heuristic
 from stoneworks.models.architecture import NETWORKS, Architecture, network_entry
 from stoneworks.models.bots.loading import playable_bots
 from stoneworks.models.description import RENAMED_KEYS, LeafValuesName
-from stoneworks.models.evaluations import has_evaluation
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import SelectionRule
 from stoneworks.models.search.puct import PUCT
@@ -257,7 +257,7 @@ class AlphaZeroConfig(RunConfig):
     @classmethod
     def game_defaults(cls, game: Game) -> Mapping[str, Any]:
         """Return defaults that depend on the game: some bots and leaf values need a heuristic."""
-        leaf_values = {} if has_evaluation(game) else {"search.leaf_values": "playouts"}
+        leaf_values = {} if has_heuristic(game) else {"search.leaf_values": "playouts"}
         return {"matches.opponents": playable_bots(MatchesConfig().opponents, game)} | leaf_values
 
     @model_validator(mode="after")
@@ -274,10 +274,11 @@ class AlphaZeroConfig(RunConfig):
             raise ValueError(f"network.kind must be one of {kinds}, got {self.network.kind!r}")
         most, fast, teacher = search.simulations, search.fast_simulations, search.teacher_share
         is_faster = all(value_at(fast, at) <= value_at(most, at) for at in progress_points(most, fast))
-        evaluated, weight = has_evaluation(game), self.learner.final_board_weight
+        evaluated, weight = has_heuristic(game), self.learner.final_board_weight
         leaf_values = ("playouts", "none", *(["heuristic"] if evaluated else []))
         no_planes = f"be 0: {game} has no planes {' and '.join(FINAL_BOARD_PLANES)}"
-        no_evaluation = f": {game} has no evaluation"
+        no_heuristic = f": {game} has no heuristic"
+        no_heuristic_values = f"be playouts or none{no_heuristic}"
         for key, value, is_valid, allowed in (
             ("games", names, fits, f"be {game.name} with the planes of {game}"),
             ("games", names, not names or str(game) in names, f"contain game, {game}"),
@@ -286,19 +287,9 @@ class AlphaZeroConfig(RunConfig):
             ("search.fast_simulations", fast, is_faster, f"be at most search.simulations, {most}"),
             ("processes", self.processes, not self.cluster or self.processes != 0, "be -1 or >= 1 with a cluster"),
             ("learner.final_board_weight", weight, weight == 0 or has_final_board(game), no_planes),
-            (
-                "search.leaf_values",
-                search.leaf_values,
-                search.leaf_values in leaf_values,
-                f"be playouts or none{no_evaluation}",
-            ),
-            (
-                "play.leaf_values",
-                self.play.leaf_values,
-                self.play.leaf_values in leaf_values,
-                f"be playouts or none{no_evaluation}",
-            ),
-            ("search.teacher_share", teacher, teacher == 0 or evaluated, f"be 0{no_evaluation}"),
+            ("search.leaf_values", search.leaf_values, search.leaf_values in leaf_values, no_heuristic_values),
+            ("play.leaf_values", self.play.leaf_values, self.play.leaf_values in leaf_values, no_heuristic_values),
+            ("search.teacher_share", teacher, teacher == 0 or evaluated, f"be 0{no_heuristic}"),
         ):
             if not is_valid:
                 raise ValueError(f"{key} must {allowed}, got {value!r}")
