@@ -16,7 +16,6 @@ from stoneworks.models.bots.spec import BotSpec
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.description import PlaySettings
 from stoneworks.models.evaluator import make_evaluator
-from stoneworks.models.search.evaluation_cache import EvaluationCache
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.leaf_values import make_leaf_values
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchResult, SearchSettings
@@ -63,8 +62,7 @@ class SearchBot(Bot):
     """Plays the result of a search with a fixed number of simulations, or within a time limit.
 
     With a time limit, the search continues in the tree of the last one if that has the position, and what it leaves of its
-    time is used for the next action of the same turn. Answers of the network for positions of one game are cached across
-    searches and moves.
+    time is used for the next action of the same turn.
     """
 
     name: str = "search"
@@ -105,18 +103,13 @@ class SearchBot(Bot):
         self.name = name
         self._generator = np.random.default_rng(check_seed(seed))
         self._evaluate = evaluate
-        self._cache = EvaluationCache(evaluate)
         self._settings = settings
         self._searches: dict[tuple[int, int, int | None], NetworkSearch] = {}
         self._last: NetworkSearch | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state of a copy, without the trees and the cached answers of the network."""
-        return {**self.__dict__, "_cache": None, "_searches": {}, "_last": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._cache = EvaluationCache(self._evaluate)
+        """Return the state of a copy, without the trees."""
+        return {**self.__dict__, "_searches": {}, "_last": None}
 
     @classmethod
     def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> SearchBot:
@@ -206,8 +199,7 @@ class SearchBot(Bot):
         return self.search_all(state.record.reshape(1))
 
     def restart(self) -> None:
-        """Prepare for a new game (see :meth:`Bot.restart`). The cached answers of the network and the trees are discarded."""
-        self._cache.clear()
+        """Prepare for a new game (see :meth:`Bot.restart`). The trees are discarded."""
         for search in self._searches.values():
             search.restart()
 
@@ -238,9 +230,13 @@ class SearchBot(Bot):
         """Return the search with these maxima (see :class:`NetworkSearch`), from now on the last one."""
         capacity = games, simulations, edges
         if capacity not in self._searches:
-            evaluate = self._cache if games == 1 else self._evaluate
             self._searches[capacity] = NetworkSearch(
-                self._game, evaluate, self._settings, max_games=games, max_simulations=simulations, max_edges=edges
+                self._game,
+                self._evaluate,
+                self._settings,
+                max_games=games,
+                max_simulations=simulations,
+                max_edges=edges,
             )
         self._last = self._searches[capacity]
         return self._last
