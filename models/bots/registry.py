@@ -148,7 +148,7 @@ _BUILT_IN = (
     ),
     BotEntry(
         "perfect",
-        "stoneworks.models.bots.perfect_bot:PerfectBot",
+        "stoneworks.models.bots.solver_bot:SolverBot",
         estimates_values=True,
         parameters=(SECONDS, Parameter("memory", int, 1, 2**20, argument="memory_mib")),
     ),

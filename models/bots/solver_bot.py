@@ -1,4 +1,4 @@
-"""``PerfectBot``: plays actions that keep the exact result, in positions that can be solved."""
+"""``SolverBot``: plays actions that keep the exact result, in positions that can be solved."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stoneworks.models.solver import MEMORY_MIB, Solution, Solver
 DEFAULT_SECONDS = 10.0
 
 
-class PerfectBot(Bot):
+class SolverBot(Bot):
     """Plays a random action of those that keep the exact result of the position."""
 
     name = "perfect"
