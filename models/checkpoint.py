@@ -26,7 +26,7 @@ import numpy as np
 
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.extras import require_extra
-from stoneworks.files import sync_folder, write_through
+from stoneworks.files import naming_errors, sync_folder, write_through
 from stoneworks.models.architecture import Architecture, NetworkConfig, network_config
 from stoneworks.models.description import (
     METADATA_FILE,
@@ -121,9 +121,10 @@ def save_checkpoint(
     except (TypeError, ValueError) as error:
         raise CheckpointError(f"training must be representable as JSON ({error}), got {training!r}") from None
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(
+    outer_folder = tempfile.TemporaryDirectory(
         prefix=f".{target.name}.", suffix=".tmp", dir=target.parent, ignore_cleanup_errors=True
-    ) as outer:
+    )
+    with naming_errors(target), outer_folder as outer:
         temporary = Path(outer, "checkpoint")
         temporary.mkdir()  # with the usual permissions, unlike the folder around it
         for name, content in contents.items():

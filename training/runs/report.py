@@ -42,7 +42,7 @@ def write_report(folder: str | os.PathLike[str]) -> Path:
 
     Raises:
         CheckpointError: the folder has no complete checkpoint.
-        RecordError: a file of the latest matches is damaged.
+        GameRecordError: a file of the latest matches is damaged.
         OSError: a file cannot be written.
     """
     run = read_run(folder)
