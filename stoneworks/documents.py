@@ -95,12 +95,13 @@ class Document(BaseModel, metaclass=_TypedErrors):
     @model_validator(mode="wrap")
     @classmethod
     def _compare_computed(cls, values: Any, validate: ModelWrapValidatorHandler[Self]) -> Self:
-        keys = {field.alias or name for name, field in cls.model_computed_fields.items()}
-        if not isinstance(values, dict) or not keys & values.keys():
+        keys = [field.alias or name for name, field in cls.model_computed_fields.items()]
+        stored = [key for key in keys if isinstance(values, dict) and key in values]
+        if not stored:
             return validate(values)
         document = validate({key: value for key, value in values.items() if key not in keys})
         computed = document.to_fields()
-        for key in keys & values.keys():
+        for key in stored:
             if difference := _difference(values[key], computed[key], key):
                 raise ValueError(difference)
         return document

@@ -29,8 +29,6 @@ _NODES_PER_SIMULATION = 4
 _MAX_NODES = 1 << 20
 _MAX_EDGES = 1 << 23
 
-#: Maximum number of threads.
-
 
 class MCTSBot(Bot):
     """Plays the most visited action of a UCT search (see :mod:`stoneworks.models.search.uct`).
@@ -77,12 +75,23 @@ class MCTSBot(Bot):
         """
         self._simulations, self._seconds = check_budget("simulations", simulations, seconds, MAX_VISITS)
         check_integer("num_threads", num_threads, 1, MAX_THREADS)
-        self._leaf = check_choice("leaf", leaf, tuple(DEFAULT_EXPLORATION))
+        check_choice("leaf", leaf, tuple(DEFAULT_EXPLORATION))
         if leaf == "evaluation":
             require_evaluation(game, "leaf=evaluation")
         self._game = game
         exploration = DEFAULT_EXPLORATION[leaf] if exploration is None else exploration
         self._exploration = check_number("exploration", exploration, 0)
+        self._spec_name = str(
+            BotSpec.of(
+                "mcts",
+                simulations=self._simulations,
+                seconds=self._seconds,
+                exploration=None if self._exploration == DEFAULT_EXPLORATION[leaf] else self._exploration,
+                leaf=leaf,
+                parallel="root" if num_threads > 1 else "none",
+                num_threads=num_threads if num_threads > 1 else None,
+            )
+        )
         self._generator = np.random.default_rng(check_seed(seed))
         self._root: State | None = None
         self.root_statistics: RootStatistics | None = None
@@ -110,18 +119,6 @@ class MCTSBot(Bot):
         elif "num_threads" in arguments:
             raise UnknownBotError(f"mcts bot: threads requires parallel=root, got threads={arguments['num_threads']}")
         return cls(game, seed, **arguments)
-
-    @property
-    def name(self) -> str:
-        """Name of the bot in results, such as ``mcts:400`` or ``mcts:2s,c=1.2,parallel=root,threads=2``."""
-        parts = [str(self._simulations) if self._seconds is None else f"{self._seconds:g}s"]
-        if self._exploration != DEFAULT_EXPLORATION[self._leaf]:
-            parts.append(f"c={self._exploration:g}")
-        if self._leaf != "playout":
-            parts.append(f"leaf={self._leaf}")
-        if len(self._trees) > 1:
-            parts.append(f"parallel=root,threads={len(self._trees)}")
-        return f"mcts:{','.join(parts)}"
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is the visit shares, or certain if proven."""
