@@ -12,6 +12,7 @@ from typing import Any
 
 from stoneworks.checks import check_integer
 from stoneworks.registry import (
+    HINT,
     Entry,
     ModuleReference,
     Reference,
@@ -202,4 +203,4 @@ def game_entry(name: str) -> GameEntry:
     try:
         return GAMES[name]
     except KeyError:
-        raise UnknownGameError(f"unknown game {name!r}; known games: {', '.join(game_names())}") from None
+        raise UnknownGameError(f"unknown game {name!r}; known games: {', '.join(game_names())}; {HINT}") from None

@@ -18,6 +18,7 @@ from stoneworks.models.bots.registry import (
     BotEntry,
     Parameter,
 )
+from stoneworks.registry import HINT
 from stoneworks.text import exact
 
 _BUDGET = re.compile(r"([1-9][0-9]{0,17})|([0-9]{1,18}(?:\.[0-9]{1,18})?)s", re.ASCII)
@@ -183,7 +184,7 @@ def _unknown(name: object) -> UnknownBotError:
         f"unknown bot {name!r}; valid names: {', '.join(repr(entry.usage) for entry in BOTS.loadable())}, a shipped "
         f"checkpoint ({', '.join(map(repr, names)) if names else 'there is none'}), and the path of a checkpoint folder; a "
         "checkpoint may be followed by @ and the number of simulations of a search, from @1 to @999999, or its seconds, as "
-        "in @2s, and these by batch= and threads="
+        f"in @2s, and these by batch= and threads=; {HINT}"
     )
 
 

@@ -19,6 +19,7 @@ from stoneworks.documents import Document, Tuple, shown
 from stoneworks.files import write_whole
 from stoneworks.models.checkpoint import Checkpoint, CheckpointError, load_checkpoint
 from stoneworks.reading import read_json_lines
+from stoneworks.registry import HINT
 from stoneworks.training.runs.algorithms import ALGORITHMS, AlgorithmEntry, algorithm_names
 
 CHECKPOINT_FOLDER = "checkpoint"
@@ -102,7 +103,9 @@ def algorithm_of(training: Mapping[str, Any], source: str | os.PathLike[str]) ->
     """Return the algorithm that trained a checkpoint. Raises :class:`CheckpointError` if it is not registered."""
     name = training.get("algorithm")
     if not isinstance(name, str) or name not in ALGORITHMS:
-        raise CheckpointError(f"{source}: algorithm must be one of {', '.join(algorithm_names())}, got {name!r}")
+        raise CheckpointError(
+            f"{source}: algorithm must be one of {', '.join(algorithm_names())}, got {name!r}; {HINT}"
+        )
     return ALGORITHMS[name]
 
 
