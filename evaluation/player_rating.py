@@ -71,9 +71,9 @@ class RateResult(Document):
         """The rating on the scale of the ladder."""
         return self._rating[0]
 
-    @computed_field  # type: ignore[prop-decorator]
+    @computed_field(alias="error")  # type: ignore[prop-decorator]
     @property
-    def error(self) -> float:
+    def standard_error(self) -> float:
         """The standard error of the rating, including the errors of the ladder."""
         return self._rating[1]
 
@@ -84,7 +84,7 @@ class RateResult(Document):
 
     def __str__(self) -> str:
         scale = f"{self.ladder.ratings.anchor} = 0, {self.num_games} games"
-        return f"{self.name} is rated {self.elo:.0f} ± {self.error:.0f} in {self.ladder.game} ({scale})"
+        return f"{self.name} is rated {self.elo:.0f} ± {self.standard_error:.0f} in {self.ladder.game} ({scale})"
 
     def expected_score(self, anchor: str) -> float:
         """Return the expected score against an anchor, predicted from the ratings and averaged over both seats."""

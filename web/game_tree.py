@@ -379,10 +379,10 @@ def games_of(text: str, positions: Positions) -> list[StoredGame]:
     games = []
     for number, line in lines:
         try:
-            games.append(_game_of(GameRecord.from_json(line), positions))
+            games.append(_game_of(GameRecord.from_json(line, f"line {number}"), positions))
         except (GameRecordError, RequestError, RecursionError) as error:
             message = str(error).partition("; the position is")[0]
-            raise RequestError(f"line {number}: {message}") from None
+            raise RequestError(message if message.startswith("line ") else f"line {number}: {message}") from None
     return games
 
 

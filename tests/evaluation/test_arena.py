@@ -313,7 +313,7 @@ def test_a_player_is_rated_on_a_ladder(ladder: Ladder, tmp_path: Path) -> None:
     result = rated(0.2, "mine", name="mine", num_pairs=20)
     half, error_of_half = ladder.ratings.rating("half")
     assert half < result.elo < ladder.ratings.rating("greedy")[0] + 100
-    assert 0 < result.error < 200
+    assert 0 < result.standard_error < 200
     seat = ladder.ratings.seat_elo
     expected = (expected_score(result.elo - half + seat) + expected_score(result.elo - half - seat)) / 2
     assert result.expected_score("half") == pytest.approx(expected)
@@ -322,11 +322,11 @@ def test_a_player_is_rated_on_a_ladder(ladder: Ladder, tmp_path: Path) -> None:
     assert games == {"random": 4, "half": 44, "greedy": 44}, "two pairs with each, twenty with the nearest"
     assert len(load_arena(tmp_path / "mine" / "rating").records) == 80
     again = rated(0.2, "mine", name="mine", num_pairs=20)
-    assert (again.elo, again.error) == (result.elo, result.error)
+    assert (again.elo, again.standard_error) == (result.elo, result.standard_error)
 
     itself = rated(0.5, "itself", name="half", num_pairs=60)
     assert itself.name == "half (rated)"
-    assert abs(itself.elo - half) < 3 * np.hypot(itself.error, error_of_half)
+    assert abs(itself.elo - half) < 3 * np.hypot(itself.standard_error, error_of_half)
 
 
 @pytest.mark.needs("torch")
