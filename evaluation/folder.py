@@ -19,7 +19,7 @@ from stoneworks.envs.rules import Game
 from stoneworks.evaluation.match import MatchResult
 from stoneworks.evaluation.records import GameRecord, GameRecordError, read_records, write_records
 from stoneworks.evaluation.settings import ArenaChunk, ArenaSettings
-from stoneworks.locks import LOCK_FILES
+from stoneworks.locks import LOCK_FILE
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 from stoneworks.models.description import METADATA_FILE
 
@@ -74,7 +74,7 @@ def player_hashes(players: Mapping[str, object]) -> dict[str, str]:
 
 def _may_be_left_over(file: Path) -> bool:
     """Return whether a file may be in the folder of a process that was killed before it wrote the settings."""
-    return file.name in LOCK_FILES or (file.name.startswith(".") and file.suffix == ".tmp")
+    return file.name == LOCK_FILE or (file.name.startswith(".") and file.suffix == ".tmp")
 
 
 class ArenaFolder:

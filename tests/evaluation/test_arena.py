@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
 import shlex
 import shutil
 import signal
@@ -436,7 +435,7 @@ def test_a_ladder_is_made_shown_and_rated_on_by_one_command_each(run: Run, tmp_p
     file = "ladders/vadus-size-3.json"
     making = ["ladder", "make", GAME, "random", "greedy", "--pairs", "10", "--output", "ladders", "--workers", "1"]
     with lock_file(tmp_path / file):
-        assert f"vadus-size-3.json is in use by process {os.getpid()}" in run(*making)[2]
+        assert "vadus-size-3.json is in use by another process" in run(*making)[2]
     assert f"the ladder is {file}" in run(*making, "--neighbors", "2")[1]
     made = load_ladder(GAME, file)
     assert made.made.command == (
@@ -473,7 +472,7 @@ def test_a_signal_keeps_finished_games_and_the_same_command_resumes(run: Run, tm
     wait_until(lambda: any((folder / "games").glob("*.jsonl")) or process.poll() is not None)
     code, out, err = run(*command)
     assert (code, out) == (2, "")
-    assert f"is in use by process {process.pid}" in err
+    assert "is in use by another process" in err
     out, err = interrupt(process, number)
     assert err.splitlines()[-1] == "stoneworks: interrupted"
     kept = load_arena(folder)
