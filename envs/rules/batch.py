@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from stoneworks.checks import as_array, check_integer, check_integers, check_seed
 from stoneworks.envs.rules import templates
-from stoneworks.envs.rules.game import Game, IllegalActionError, RecordError, load_game
-from stoneworks.envs.rules.kernels.random_numbers import independent_seeds
-from stoneworks.envs.rules.kernels.thread_team import ThreadTeam
-from stoneworks.envs.rules.records import TAG
+from stoneworks.envs.rules.compiler.random_numbers import independent_seeds
+from stoneworks.envs.rules.compiler.thread_team import ThreadTeam
+from stoneworks.envs.rules.contract import NO_ACTION
+from stoneworks.envs.rules.fields import NO_WINNER, TAG
+from stoneworks.envs.rules.game import Game, IllegalActionError, PositionError, load_game
 from stoneworks.envs.rules.state import State
-from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER
 
 
 class Step(NamedTuple):
@@ -138,12 +138,12 @@ class Batch:
 
         Raises:
             ValueError: there are neither one nor as many records as rows.
-            RecordError: a record is not a position of the game. No game is changed.
+            PositionError: a record is not a position of the game. No game is changed.
             IndexError: a row is out of range.
         """
         chosen = self._rows(rows)
         if getattr(records, "dtype", None) != self.game.state_dtype:
-            raise RecordError(f"{self.game}: the records have a different dtype; expected game.state_dtype")
+            raise PositionError(f"{self.game}: the records have a different dtype; expected game.state_dtype")
         given = np.array(records, ndmin=1)
         if given.shape not in ((1,), chosen.shape):
             raise ValueError(f"records must be one or {len(chosen)}, got shape {given.shape}")

@@ -11,15 +11,15 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_choice, check_integer, check_number, check_seed
 from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.envs.rules.parts import require_heuristic
 from stoneworks.models.bots.bot import LINE_ACTIONS, Analysis, Bot, check_batch, check_budget, check_position
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
-from stoneworks.models.evaluations import require_evaluation
 from stoneworks.models.machine import num_processors, run_in_threads
 from stoneworks.models.search.uct import MAX_THREADS, MAX_VISITS, RootStatistics, SearchTree
 
 #: By leaf. Evaluations have no noise; of 1, 0.5 and 0.25, 0.25 was best for them (Vadus 5 against greedy, 1,000
 #: simulations, 20 games each: 20.0, 27.5 and 37.5 %).
-DEFAULT_EXPLORATION = {"playout": 1.0, "evaluation": 0.25}
+DEFAULT_EXPLORATION = {"playout": 1.0, "heuristic": 0.25}
 
 #: Approximate duration of a compiled call; interrupts and time limits are checked between calls.
 _SECONDS_PER_CALL = 0.02
@@ -67,17 +67,17 @@ class MCTSBot(Bot):
                 ``leaf``.
             num_threads: number of independent trees with their own threads and seeds, which share the simulations and
                 whose visits and results are summed (root parallelism).
-            leaf: evaluation of leaves: ``playout`` or ``evaluation``.
+            leaf: evaluation of leaves: ``playout`` or ``heuristic``.
 
         Raises:
-            MissingEvaluationError: ``leaf`` is ``evaluation`` and the game has none.
+            MissingHeuristicError: ``leaf`` is ``heuristic`` and the game has none.
             ValueError: another argument is invalid.
         """
         self._simulations, self._seconds = check_budget("simulations", simulations, seconds, MAX_VISITS)
         check_integer("num_threads", num_threads, 1, MAX_THREADS)
         check_choice("leaf", leaf, tuple(DEFAULT_EXPLORATION))
-        if leaf == "evaluation":
-            require_evaluation(game, "leaf=evaluation")
+        if leaf == "heuristic":
+            require_heuristic(game, "leaf=heuristic")
         self._game = game
         exploration = DEFAULT_EXPLORATION[leaf] if exploration is None else exploration
         self._exploration = check_number("exploration", exploration, 0)
@@ -99,14 +99,12 @@ class MCTSBot(Bot):
         if self._simulations is not None:
             max_nodes = min(_NODES_PER_SIMULATION * self._simulations // num_threads + 1024, _MAX_NODES)
         max_edges = max(min(max_nodes * game.num_actions, _MAX_EDGES), game.num_actions)
-        by_evaluation = leaf == "evaluation"
-        self._trees = [
-            SearchTree(game, max_nodes, max_edges, evaluate_leaves=by_evaluation) for _ in range(num_threads)
-        ]
+        by_heuristic = leaf == "heuristic"
+        self._trees = [SearchTree(game, max_nodes, max_edges, evaluate_leaves=by_heuristic) for _ in range(num_threads)]
 
     @classmethod
     def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> MCTSBot:
-        """Create the bot of a name (see :meth:`Bot.from_spec`), such as ``mcts:2s,c=1.2,leaf=evaluation,parallel=root,threads=2``.
+        """Create the bot of a name (see :meth:`Bot.from_spec`), such as ``mcts:2s,c=1.2,leaf=heuristic,parallel=root,threads=2``.
 
         Without ``threads``, ``parallel=root`` uses one thread per processor.
 

@@ -17,7 +17,7 @@ from stoneworks.evaluation.player_rating import RateResult, RateSettings, rate
 from stoneworks.evaluation.records import GameRecordError, read_records
 from stoneworks.evaluation.results import ArenaResult
 from stoneworks.evaluation.settings import ArenaSettings
-from stoneworks.models.solved.solved_game import SolvedGame
+from stoneworks.models.solved_game import SolvedGame
 from stoneworks.models.solver import Solver
 
 NUM_CHANGES = 300
