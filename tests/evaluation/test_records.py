@@ -11,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.records import FORFEIT_REASONS, GameRecord, GameRecordError, read_records, write_records
+from stoneworks.web.html_replay import Replay
 
 FINISHED = GameRecord(
     game="vadus(size=2)",
@@ -102,6 +103,19 @@ def test_a_bad_line_is_an_error_with_file_line_and_problem(line: str, complaint:
     with pytest.raises(GameRecordError, match=complaint) as error:
         read_records(path)
     assert str(error.value).startswith(f"{path}, line 2")
+
+
+def test_an_error_of_a_replay_names_file_and_line(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    write_records(path, [FINISHED, FINISHED.replace(actions=("b2", "b2"))])
+    first, second = read_records(path)
+    assert first.replay().is_terminal()
+    with pytest.raises(GameRecordError) as error:
+        second.replay()
+    assert str(error.value).startswith(f"{path}, line 2: action 2, 'b2': ")
+    with pytest.raises(ValueError, match=r"games\.jsonl, line 2: action 2"):
+        Replay(path)
+    assert first == FINISHED, "where it was read is no part of a game"
 
 
 def test_an_error_while_writing_leaves_the_file_as_it_was_and_others_are_named(tmp_path: Path) -> None:
