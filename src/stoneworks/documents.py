@@ -145,17 +145,18 @@ class Document(BaseModel, metaclass=_TypedErrors):
 
 def _difference(stored: Any, computed: Any, key: str) -> str:
     """Return how a stored value differs from the computed one, in words; empty if it does not."""
+    parts: list[tuple[Any, Any, str]]
     if isinstance(stored, dict) and isinstance(computed, dict) and stored.keys() == computed.keys():
-        parts = ((stored[name], computed[name], name) for name in computed)
+        parts = [(stored[name], computed[name], f"{key}.{name}") for name in computed]
     elif isinstance(stored, (list, tuple)) and isinstance(computed, (list, tuple)) and len(stored) == len(computed):
-        parts = zip(stored, computed, map(str, range(len(computed))), strict=True)
+        parts = [(stored[number], computed[number], f"{key}.{number}") for number in range(len(computed))]
     elif isinstance(stored, (int, float)) and isinstance(computed, (int, float)):
         same = math.isclose(stored, computed, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
         return "" if same else f"{key} must be {computed}, by the other values, got {shown(stored)}"
     else:
         same = stored == computed
         return "" if same else f"{key} must be {shown(computed)}, by the other values, got {shown(stored)}"
-    return next(filter(None, (_difference(*part, f"{key}.{name}") for *part, name in parts)), "")
+    return next(filter(None, (_difference(*part) for part in parts)), "")
 
 
 def describe(error: ValidationError, document: type[BaseModel]) -> str:
