@@ -127,7 +127,7 @@ class SearchBot(Bot):
             of_search.setdefault("batch", BATCH_IN_TIME)
         settings = playing_settings(checkpoint.play, game, network.features, **of_search)
         budget: dict[str, Any] = {spec.budget.unit: spec.budget.value}
-        return cls(make_evaluator(network), game, seed, settings=settings, name=spec.name, **budget)
+        return cls(make_evaluator(network), game, seed, settings=settings, name=str(spec), **budget)
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is that of the search."""
