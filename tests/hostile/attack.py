@@ -43,7 +43,7 @@ from stoneworks.envs.vector import VectorEnv
 from stoneworks.evaluation import ArenaFolderError, ArenaSettings, LadderError, load_arena, load_ladder, play_arena
 from stoneworks.evaluation.ladder import shipped_ladders
 from stoneworks.evaluation.match import play_match
-from stoneworks.evaluation.records import RecordError as GameRecordError, read_records
+from stoneworks.evaluation.records import GameRecordError, read_records
 from stoneworks.models import load_bot
 from stoneworks.models.architecture import Architecture
 from stoneworks.models.bots.spec import UntrustedNameError

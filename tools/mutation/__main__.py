@@ -67,7 +67,11 @@ def main(
         known.write_text(drawn, encoding="utf-8")
     shutil.rmtree(copy, ignore_errors=True)
     _copy_with(mutants, copy)
-    environment = {**os.environ, "PYTHONPATH": str(copy), "STONEWORKS_CACHE_DIR": str(folder / "kernels")}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{copy / 'src'}{os.pathsep}{copy}",
+        "STONEWORKS_CACHE_DIR": str(folder / "kernels"),
+    }
     options = ["-p", "no:randomly", "-p", "no:xdist", "-p", "tools.mutation.plugin", "-m", "not slow", "--tb=no"]
     options += [f"--mutation-folder={folder}", f"--mutation-count={len(mutants)}", f"--mutation-workers={workers}"]
     options.append(f"--mutation-seconds={max_seconds}")
@@ -111,7 +115,7 @@ def _copy_with(mutants: Sequence[Mutant], copy: Path) -> None:
     for name, places in numbers.items():
         (copy / name).write_text(with_switches(ROOT / name, places), encoding="utf-8")
     for package in ("configs", "envs", "evaluation", "integrations", "models", "training", "web"):
-        (copy / "stoneworks" / package).symlink_to(copy / package)
+        (copy / "src" / "stoneworks" / package).symlink_to(copy / package)
 
 
 def _git(*arguments: str) -> str:

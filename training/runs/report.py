@@ -17,7 +17,7 @@ from stoneworks.evaluation.records import GameRecord, read_records
 from stoneworks.extras import require_extra
 from stoneworks.files import write_whole
 from stoneworks.models.bots.policy_bot import PolicyBot
-from stoneworks.models.checkpoint import Checkpoint, CheckpointError
+from stoneworks.models.checkpoint import CheckpointError, CheckpointInformation
 from stoneworks.models.network import BoardNetwork
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.text import duration, percent
@@ -42,7 +42,7 @@ def write_report(folder: str | os.PathLike[str]) -> Path:
 
     Raises:
         CheckpointError: the folder has no complete checkpoint.
-        RecordError: a file of the latest matches is damaged.
+        GameRecordError: a file of the latest matches is damaged.
         OSError: a file cannot be written.
     """
     run = read_run(folder)
@@ -69,18 +69,22 @@ def write_report(folder: str | os.PathLike[str]) -> Path:
 
 
 def _heading(run: FinishedRun) -> str:
-    training, network = run.training, run.checkpoint.network
+    training = run.training
     unit = run.algorithm.unit
     facts = {
         unit: f"{training[unit]:,} of {training['config'][unit]:,}",
         **_facts(run),
         "time": duration(training["seconds"]),
         "hardware": hardware_in_words(training["hardware"]),
-        "network": network_in_words(network),
+        "network": _unknown_network(run) if run.network is None else network_in_words(run.network),
         "libraries": ", ".join(f"{name} {version}" for name, version in run.checkpoint.libraries.items()),
     }
     rows = "".join(f"| {name} | {value} |\n" for name, value in facts.items())
     return f"# {run.checkpoint.game}, by {run.algorithm.title}\n\n| | |\n|---|---|\n{rows}"
+
+
+def _unknown_network(run: FinishedRun) -> str:
+    return f"{run.training['config'].get('network', {}).get('kind', 'unknown')}, which is not registered: no policies are shown"
 
 
 def _facts(run: FinishedRun) -> Mapping[str, str]:
@@ -157,6 +161,8 @@ def _games(run: FinishedRun) -> Iterator[str]:
 def _policies(run: FinishedRun) -> Iterator[str]:
     """Show the policy and the value of the network in positions of the game against the last opponent."""
     game = run.checkpoint.game
+    if run.network is None:
+        return
     yield "## What the network would play\n"
     if run.match_files():
         yield "In positions of the last of these games, without search.\n"
@@ -168,7 +174,7 @@ def _policies(run: FinishedRun) -> Iterator[str]:
     else:
         yield "A cell's color is the probability of its action, relative to the highest.\n"
     for number, state in enumerate(_positions_to_show(run), start=1):
-        policy, expected = _ask(run.checkpoint.network, state)
+        policy, expected = _ask(run.network, state)
         yield _policy_picture(run, f"policy-{number}.png", state, policy, expected)
 
 
@@ -240,7 +246,7 @@ def hardware_in_words(hardware: Mapping[str, Any]) -> str:
     return f"{words}, {hardware['gpu']}" if "gpu" in hardware else words
 
 
-def policy_in_words(checkpoint: Checkpoint) -> str:
+def policy_in_words(checkpoint: CheckpointInformation) -> str:
     """Return a description of how the policy alone chooses actions, to be placed after its name."""
     if checkpoint.play.deterministic_policy:
         return "plays its network's most probable action"

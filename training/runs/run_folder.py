@@ -17,8 +17,12 @@ from pydantic import ConfigDict, Field, Strict
 
 from stoneworks.documents import Document, Tuple, shown
 from stoneworks.files import write_whole
-from stoneworks.models.checkpoint import Checkpoint, CheckpointError, load_checkpoint
+from stoneworks.models.architecture import NETWORKS
+from stoneworks.models.checkpoint import CheckpointError, CheckpointInformation, load_checkpoint, read_information
+from stoneworks.models.description import read_description
+from stoneworks.models.network import BoardNetwork
 from stoneworks.reading import read_json_lines
+from stoneworks.registry import HINT
 from stoneworks.training.runs.algorithms import ALGORITHMS, AlgorithmEntry, algorithm_names
 
 CHECKPOINT_FOLDER = "checkpoint"
@@ -102,7 +106,9 @@ def algorithm_of(training: Mapping[str, Any], source: str | os.PathLike[str]) ->
     """Return the algorithm that trained a checkpoint. Raises :class:`CheckpointError` if it is not registered."""
     name = training.get("algorithm")
     if not isinstance(name, str) or name not in ALGORITHMS:
-        raise CheckpointError(f"{source}: algorithm must be one of {', '.join(algorithm_names())}, got {name!r}")
+        raise CheckpointError(
+            f"{source}: algorithm must be one of {', '.join(algorithm_names())}, got {name!r}; {HINT}"
+        )
     return ALGORITHMS[name]
 
 
@@ -153,12 +159,14 @@ class FinishedRun:
         checkpoint: its latest checkpoint.
         metrics: metrics of the iterations so far.
         algorithm: the algorithm of the run.
+        network: the network of the checkpoint; None if its kind is not registered.
     """
 
     folder: Path
-    checkpoint: Checkpoint
+    checkpoint: CheckpointInformation
     metrics: Sequence[Mapping[str, Any]]
     algorithm: AlgorithmEntry
+    network: BoardNetwork | None
 
     @property
     def training(self) -> Mapping[str, Any]:
@@ -191,10 +199,16 @@ def read_run(folder: str | os.PathLike[str]) -> FinishedRun:
             invalid.
     """
     path = Path(folder)
-    checkpoint = load_checkpoint(path / CHECKPOINT_FOLDER)
+    checkpoint: CheckpointInformation
+    network = None
+    if read_description(path / CHECKPOINT_FOLDER).network.get("kind") in NETWORKS:
+        checkpoint = loaded = load_checkpoint(path / CHECKPOINT_FOLDER)
+        network = loaded.network
+    else:
+        checkpoint = read_information(path / CHECKPOINT_FOLDER)
     algorithm = algorithm_of(checkpoint.training, checkpoint.folder)
     check_training(checkpoint.training, algorithm.unit, checkpoint.folder)
-    return FinishedRun(path, checkpoint, read_metrics(path / METRICS_FILE, algorithm.unit), algorithm)
+    return FinishedRun(path, checkpoint, read_metrics(path / METRICS_FILE, algorithm.unit), algorithm, network)
 
 
 def read_metrics(file: Path, unit: str) -> list[dict[str, Any]]:

@@ -253,7 +253,7 @@ def test_a_run_that_cannot_be_continued_is_refused(folder: Path) -> None:
     change_checkpoint(folder, lambda description: description["training"].pop("own"))
     with pytest.raises(CheckpointError, match=r"checkpoint cannot be continued: KeyError\('own'\)"):
         train_run(config(steps=9), folder, resume=True)
-    with lock_folder(folder), pytest.raises(InUseError, match=f"in use by process {os.getpid()}"):
+    with lock_folder(folder), pytest.raises(InUseError, match="in use by another process"):
         train_run(config(steps=9), folder, resume=True)
     (folder / "checkpoint" / "training.safetensors").unlink()
     with pytest.raises(CheckpointError, match=r"training\.safetensors is missing"):

@@ -28,13 +28,15 @@ for texts in ("b2 pass pass", "b2 a2 a3 pass pass"):
 
 
 class RulesCopy:
-    """A copy of the rules core, alone, and a cache folder for it; ``run`` runs Python code that imports this copy."""
+    """A copy of the rules core and the games, and a cache folder for it; ``run`` runs Python code that imports this copy."""
 
     def __init__(self, repository: Path, folder: Path) -> None:
         self.folder = folder
         self.cache = folder / "cache"
-        self.rules = folder / "copy" / "stoneworks" / "envs" / "rules"
-        shutil.copytree(repository / "envs" / "rules", self.rules, ignore=shutil.ignore_patterns("__pycache__"))
+        self.envs = folder / "copy" / "stoneworks" / "envs"
+        for name in ("rules", "games"):
+            source = repository / "envs" / name
+            shutil.copytree(source, self.envs / name, ignore=shutil.ignore_patterns("__pycache__"))
 
     def run(self, code: str, cache: str = "cache") -> subprocess.CompletedProcess[str]:
         environment = os.environ | {
@@ -78,7 +80,7 @@ def test_editing_a_rules_file_never_yields_stale_machine_code(
 ) -> None:
     """The comparison is in another file than the cached kernels, which numba alone does not notice."""
     assert cold_run.stdout.split() == ["None", "1"]
-    groups = rules_copy.rules / "hexhex" / "groups.py"
+    groups = rules_copy.envs / "games" / "hexhex" / "groups.py"
     source = groups.read_text(encoding="utf-8")
     times = groups.stat().st_atime_ns, groups.stat().st_mtime_ns
     comparison = "values[0, rank] > values[1, rank]"
@@ -101,7 +103,7 @@ def test_moving_or_commenting_the_sources_keeps_the_machine_code(
     cold_run: subprocess.CompletedProcess[str], rules_copy: RulesCopy, repository: Path, tmp_path: Path
 ) -> None:
     moved = RulesCopy(repository, tmp_path)
-    for source in moved.rules.glob("*.py"):
+    for source in moved.envs.rglob("*.py"):
         source.write_text("# a comment\n\n" + source.read_text(encoding="utf-8"), encoding="utf-8")
     shutil.copytree(rules_copy.cache, moved.cache)
     done = moved.run(PLAY)
