@@ -66,8 +66,10 @@ class SelfPlayAndLearning(Workload):
         positions = make_positions(game, records, policies, np.zeros(len(records), np.float32))
         maker = BatchMaker(game, config.learner.search_value_share, features=config.network.sees_features)
         settings = config.search
-        simulations_per_position = self_play.simulations + self_play.fast_simulations * (1 / settings.full_share - 1)
-        steps_per_position = config.learner.samples_per_position / config.learner.batch_size
+        simulations_per_position = self_play.simulations + self_play.capped_simulations * (
+            1 / settings.full_search_share - 1
+        )
+        steps_per_position = config.learner.replay_ratio / config.learner.batch_size
         steps_due = 0.0
 
         def play(units: int) -> int:
@@ -136,7 +138,7 @@ def self_play_simulations(game_name: str, num_simulations: int) -> Workload:
         values = {"algorithm": "alphazero", "game": game_name, "positions": 1, "device": "cpu"}
         values |= {"network": {"channels": CHANNELS, "blocks": BLOCKS}, "self_play": {"num_games": NUM_GAMES}}
         values |= {
-            "search": {"leaf_values": "none", "simulations": num_simulations, "fast_simulations": num_simulations}
+            "search": {"leaf_values": "none", "simulations": num_simulations, "capped_simulations": num_simulations}
         }
         config = parse_config(values, "bench")
         assert isinstance(config, AlphaZeroConfig)

@@ -333,7 +333,7 @@ def training(folder: Path, algorithm: str, *more: str) -> list[str]:
     if algorithm == "alphazero":
         settings = (
             "vadus-5 positions=600 positions_per_iteration=100 processes=0 self_play.num_games=16 search.simulations=8 "
-            "search.fast_simulations=4 matches.positions=300 matches.search_opponents=[]"
+            "search.capped_simulations=4 matches.positions=300 matches.search_opponents=[]"
         )
     common = "network.channels=8 network.blocks=1 checkpoint_seconds=1 matches.num_pairs=1 matches.opponents=[random]"
     name, *given = f"{settings} {common}".split()
