@@ -15,13 +15,13 @@ from stoneworks.envs.rules import Batch, Game
 from stoneworks.models.bots.loading import load_bot, playable_bots
 from stoneworks.models.evaluations import has_evaluation
 from stoneworks.models.features import has_features
+from stoneworks.models.inference.winograd import compiled_network
 from stoneworks.models.machine import num_processors
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy, SearchSettings
 from stoneworks.models.search.puct import PUCT
-from stoneworks.models.winograd import compiled_network
 from stoneworks.processes import exit_with_parent, process_pool
 
 

@@ -15,7 +15,7 @@ from stoneworks.models.bots.bot import LINE_ACTIONS, NUM_LINES, Analysis, Bot, c
 from stoneworks.models.bots.spec import BotSpec
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.description import PlaySettings
-from stoneworks.models.evaluator import make_evaluator
+from stoneworks.models.inference.network_inference import make_inference
 from stoneworks.models.search.evaluation_cache import EvaluationCache
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
@@ -84,7 +84,7 @@ class SearchBot(Bot):
         """Create the bot, with 64 simulations if neither ``simulations`` nor ``seconds`` is given.
 
         Args:
-            evaluate: the network, see :func:`stoneworks.models.evaluator.make_evaluator`.
+            evaluate: the network, see :func:`stoneworks.models.inference.network_inference.make_inference`.
             game: the game.
             seed: seed of the search; None draws a random one.
             simulations: simulations per search, at least 1.
@@ -134,7 +134,7 @@ class SearchBot(Bot):
             of_search.setdefault("batch", BATCH_IN_TIME)
         settings = playing_settings(checkpoint.play, game, network.features, **of_search)
         budget: dict[str, Any] = {spec.budget.unit: spec.budget.value}
-        return cls(make_evaluator(network), game, seed, settings=settings, name=spec.name, **budget)
+        return cls(make_inference(network), game, seed, settings=settings, name=spec.name, **budget)
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is that of the search."""

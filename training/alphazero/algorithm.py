@@ -31,7 +31,7 @@ from stoneworks.training.alphazero.sources import (
     OwnSelfPlay,
     SelfPlayProcesses,
     device_and_dtype,
-    make_evaluator,
+    make_inference,
 )
 from stoneworks.training.runs.algorithms import Algorithm, Pairing, Row
 from stoneworks.training.runs.hardware import torch_threads
@@ -214,11 +214,11 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             seed = self.config.seed_sequence(_MATCHES, self.iterations, number)
             bot: Bot = PolicyBot(self.network, self.game, deterministic=True, name=player)
             if player == searcher:
-                evaluator = make_evaluator(self.network, self.config)
+                inference = make_inference(self.network, self.config)
                 search = playing_settings(self.play, self.game, self.config.network.sees_features)
                 of_bot = int(seed.generate_state(3)[2])  # the first two are those of the opponent and of the openings
                 bot = SearchBot(
-                    evaluator, self.game, of_bot, simulations=settings.simulations, settings=search, name=player
+                    inference, self.game, of_bot, simulations=settings.simulations, settings=search, name=player
                 )
             yield Pairing(player, bot, opponent, seed)
 

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.extras import require_extra
-from stoneworks.models import evaluator
-from stoneworks.models.evaluator import DTYPES, Evaluator, fastest_dtype
+from stoneworks.models.inference import network_inference
+from stoneworks.models.inference.network_inference import DTYPES, Inference, fastest_dtype
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.processes import exit_with_parent, interrupts_blocked
 from stoneworks.registry import Entry, add_entries, added_entries
@@ -81,10 +81,10 @@ def device_and_dtype(config: AlphaZeroConfig) -> tuple[torch.device, torch.dtype
     return device, fastest_dtype(device) if config.precision == "auto" else DTYPES[config.precision]
 
 
-def make_evaluator(network: BoardNetwork, config: AlphaZeroConfig) -> Evaluator:
-    """Return an evaluator for the acting network."""
+def make_inference(network: BoardNetwork, config: AlphaZeroConfig) -> Inference:
+    """Return the inference with the acting network."""
     dtype = None if config.precision == "auto" else DTYPES[config.precision]
-    return evaluator.make_evaluator(network, device=find_device(config.device), dtype=dtype)
+    return network_inference.make_inference(network, device=find_device(config.device), dtype=dtype)
 
 
 class SelfPlayWorker:
@@ -96,13 +96,13 @@ class SelfPlayWorker:
 
     def __init__(self, network: BoardNetwork, config: AlphaZeroConfig, seed: np.random.SeedSequence) -> None:
         torch.set_num_threads(config.threads)
-        self._evaluator = make_evaluator(network, config)
-        self._self_play = MixedSelfPlay(self._evaluator, config, seed)
+        self._inference = make_inference(network, config)
+        self._self_play = MixedSelfPlay(self._inference, config, seed)
         self.step = self._self_play.step
 
     def load(self, weights: Mapping[str, Tensor | npt.NDArray[np.float32]], progress: float) -> None:
         """Load weights and set ``progress`` (see :meth:`GameSource.update`)."""
-        self._evaluator.load_weights({name: torch.as_tensor(values) for name, values in weights.items()})
+        self._inference.load_weights({name: torch.as_tensor(values) for name, values in weights.items()})
         self._self_play.set_progress(progress)
 
 

@@ -13,7 +13,7 @@ with require_extra("train", "training runs"):
     import torch
 
 
-from stoneworks.models.evaluator import fastest_device
+from stoneworks.models.inference.network_inference import fastest_device
 from stoneworks.models.machine import processor_name
 from stoneworks.training.runs.algorithms import ConfigError
 
