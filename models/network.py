@@ -9,6 +9,9 @@ import os
 from collections.abc import Mapping
 from typing import cast
 
+import numpy as np
+import numpy.typing as npt
+
 from stoneworks.extras import require_extra
 from stoneworks.models.architecture import Architecture as Architecture, ResidualConfig, network_entry
 
@@ -60,6 +63,13 @@ class BoardNetwork(nn.Module):
             player to move, ``float32[batch]`` in [-1, 1].
         """
         raise NotImplementedError
+
+    def infer(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Return the outputs of :meth:`forward` as arrays, for ``planes[n, input planes, height, width]``."""
+        with torch.inference_mode():
+            device = next(self.parameters()).device
+            logits, values = self(torch.from_numpy(planes).to(device))
+            return logits.float().cpu().numpy(), values.float().cpu().numpy()
 
     def logits_and_value(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Return the outputs of the policy and value heads for the ``observations`` of :meth:`forward`.

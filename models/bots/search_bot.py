@@ -11,11 +11,13 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_positive, check_seed
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.models.bots.bot import LINE_ACTIONS, NUM_LINES, Analysis, Bot, check_batch, check_position
+from stoneworks.models.bots.bot import LINE_ACTIONS, NUM_LINES, Analysis, check_batch, check_position
+from stoneworks.models.bots.network_bot import NetworkBot
 from stoneworks.models.bots.spec import BotSpec
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.description import PlaySettings
 from stoneworks.models.inference.network_inference import make_inference
+from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.search.evaluation_cache import EvaluationCache
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
@@ -59,7 +61,7 @@ def playing_settings(
     )
 
 
-class SearchBot(Bot):
+class SearchBot(NetworkBot):
     """Plays the result of a search with a fixed number of simulations, or within a time limit.
 
     With a time limit, the search continues in the tree of the last one if that has the position, and what it leaves of its
@@ -101,7 +103,7 @@ class SearchBot(Bot):
             )
         self.simulations = check_integer("simulations", 64 if simulations is None else simulations, 1)
         self.seconds = None if seconds is None else check_positive("seconds", seconds)
-        self._game = game
+        super().__init__(game, NetworkInputs(game, settings.features))
         self.name = name
         self._generator = np.random.default_rng(check_seed(seed))
         self._evaluate = evaluate
@@ -221,6 +223,9 @@ class SearchBot(Bot):
         at_once = at_once if self.seconds is None else 1
         results = [self._search_at_once(roots[first : first + at_once]) for first in range(0, len(roots), at_once)]
         return results[0] if len(results) == 1 else SearchResult(*map(np.concatenate, zip(*results, strict=True)))
+
+    def _infer(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        return self._evaluate(planes)
 
     def _search_at_once(self, roots: npt.NDArray[np.void]) -> SearchResult:
         if self.seconds is not None:
