@@ -54,7 +54,9 @@ def make_all(checkpoint: Checkpoint, path: Path) -> dict[str, Callable[[], Infer
     cpu, single = torch.device("cpu"), torch.float32
 
     def of_openvino() -> Infer:
-        request = core.compile_model(path, "CPU", {**settings, "INFERENCE_PRECISION_HINT": "f32"}).create_infer_request()
+        request = core.compile_model(
+            path, "CPU", {**settings, "INFERENCE_PRECISION_HINT": "f32"}
+        ).create_infer_request()
         return lambda planes: request.infer([planes])
 
     return {
@@ -78,14 +80,17 @@ def positions(checkpoint: Checkpoint, number: int) -> npt.NDArray[np.float32]:
     batch = Batch(checkpoint.game, number, seed=1)
     for _ in range(20):
         batch.step(batch.random_actions())
-    return NetworkInputs(checkpoint.game, checkpoint.network.features).of_records(batch.states)[0]
+    return NetworkInputs(checkpoint.game, checkpoint.network.features).of_records(batch.states.copy())[0]
 
 
 def main() -> None:
     """Measure and print."""
     keep_freed_memory()
     torch.set_num_threads(1)
-    print(processor_name(), f"onnxruntime {onnxruntime.__version__}, openvino {openvino.__version__}, torch {torch.__version__}")
+    print(
+        processor_name(),
+        f"onnxruntime {onnxruntime.__version__}, openvino {openvino.__version__}, torch {torch.__version__}",
+    )
     with tempfile.TemporaryDirectory() as folder:
         for name in shipped.names():
             checkpoint = load_checkpoint(shipped.find(name))

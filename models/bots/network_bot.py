@@ -52,7 +52,7 @@ class NetworkBot(Bot):
         """
         if isinstance(positions, Batch):
             check_batch(self, positions, np.arange(len(positions)), self._game)
-            return self._of_records(positions.states)
+            return self._of_records(positions.states.copy())
         for state in positions:
             check_position(self, state, self._game)
         records = np.empty(len(positions), self._game.state_dtype)
@@ -67,7 +67,8 @@ class NetworkBot(Bot):
             planes, masks = self._inputs.of_records(records[start : start + _AT_ONCE])
             logits, values = self._infer(planes)
             weights = np.where(masks != 0, logits.astype(np.float64), -np.inf)
-            weights = np.exp(weights - weights.max(axis=1, keepdims=True, initial=-np.inf))
+            with np.errstate(under="ignore"):  # the program may raise errors at underflows
+                weights = np.exp(weights - weights.max(axis=1, keepdims=True, initial=-np.inf))
             found.append(PolicyAndValue(logits, weights / weights.sum(axis=1, keepdims=True), values))
         logits, policies, values_of = zip(*found, strict=True)
         without_values = any(values is None for values in values_of)

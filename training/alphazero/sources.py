@@ -202,7 +202,7 @@ def _play_for_ever(
     exit_with_parent()
     try:
         add_entries(entries)
-        worker = SelfPlayWorker(make_network(architecture), config, seed)
+        worker = SelfPlayWorker(make_network(architecture, seed=0), config, seed)
         worker.load(*weights.get())
         waiting: list[PlayedGame] = []
         clocks = Clocks()

@@ -70,7 +70,7 @@ class SelfPlayActor:
         """Create the worker. Raises :class:`ClusterError` if this node does not run the code of ``identity``."""
         add_entries(entries)
         check_identity(identity, identity_of_run(config))
-        self._worker = SelfPlayWorker(make_network(architecture), config, seed)
+        self._worker = SelfPlayWorker(make_network(architecture, seed=0), config, seed)
         self._update = -1
 
     def play(self, weights: Arrays, update: int, progress: float, num_positions: int, seconds: float) -> PlayedBatch:
