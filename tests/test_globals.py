@@ -54,8 +54,16 @@ GLOBALS: dict[str, Callable[[], Any]] = {
     "torch backends": lambda: (torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic),
     "warnings": lambda: (warnings.filters[:], warnings.showwarning),
     "matplotlib": lambda: (dict(mpl.rcParams), mpl.get_backend(auto_select=False)),
-    "logging": lambda: (logging.root.level, logging.root.handlers[:], logging.root.manager.disable, logging.raiseExceptions),
-    "logging of the package": lambda: (logging.getLogger("stoneworks").level, logging.getLogger("stoneworks").handlers[:]),
+    "logging": lambda: (
+        logging.root.level,
+        logging.root.handlers[:],
+        logging.root.manager.disable,
+        logging.raiseExceptions,
+    ),
+    "logging of the package": lambda: (
+        logging.getLogger("stoneworks").level,
+        logging.getLogger("stoneworks").handlers[:],
+    ),
     "environment": lambda: dict(os.environ),
     "folder": os.getcwd,
     "locale": lambda: locale.setlocale(locale.LC_ALL),

@@ -38,8 +38,6 @@ with require_extra("onnx", "ONNX files"):
 
 #: Version of ONNX's operators, the first one with ``Gelu``, and of its files.
 _OPERATORS, _FILES = 20, 9
-#: Names of paddings of convolutions, in ONNX by those in PyTorch.
-_PADDING = {"same": "SAME_UPPER", "valid": "VALID"}
 
 
 def export_checkpoint(checkpoint: Checkpoint, path: str | os.PathLike[str]) -> None:
@@ -247,10 +245,14 @@ def _add_layer(graph: _Graph, x: str, layer: nn.Module) -> str:
             product = graph.add("MatMul", x, weight.T)
             return graph.add("Add", product, bias) if biases else product
         case nn.Conv2d(padding_mode="zeros"):
-            padding = layer.padding
-            where = {"auto_pad": _PADDING[padding]} if isinstance(padding, str) else {"pads": [*padding, *padding]}
+            totals = [step * (size - 1) for step, size in zip(layer.dilation, layer.kernel_size, strict=True)]
+            of_names = {
+                "valid": [0] * 4,
+                "same": [total // 2 for total in totals] + [-(-total // 2) for total in totals],
+            }
+            pads = of_names[layer.padding] if isinstance(layer.padding, str) else [*layer.padding] * 2
             sizes = {"strides": layer.stride, "dilations": layer.dilation, "group": layer.groups}
-            return graph.add("Conv", x, weight, *biases, **where, **sizes)
+            return graph.add("Conv", x, weight, *biases, pads=pads, **sizes)
         case nn.LayerNorm():
             scale = torch.ones(layer.normalized_shape, device="cpu") if weight is None else weight
             return graph.add(

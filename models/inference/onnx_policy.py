@@ -53,7 +53,7 @@ class OnnxDescription(Document):
 
     error: ClassVar[type[ValueError]] = OnnxPolicyError
 
-    format_version: Literal[1] = 1
+    format_version: Literal[1]
     game: str
     environment_version: int
     observation_planes: Tuple[str]
@@ -64,6 +64,7 @@ class OnnxDescription(Document):
     def of(cls, game: Game, feature_planes: Tuple[str], selection: Selection) -> OnnxDescription:
         """Return the description of a policy for ``game``."""
         return cls(
+            format_version=1,
             game=str(game),
             environment_version=game.version,
             observation_planes=game.observation_planes,

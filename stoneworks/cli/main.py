@@ -12,7 +12,7 @@ from typing import cast
 
 import typer
 
-from stoneworks.cli import arena, compile, play, replay, solve, train, web
+from stoneworks.cli import arena, compile, export, play, replay, solve, train, web
 
 app = typer.Typer(
     name="stoneworks",
@@ -33,6 +33,7 @@ for command in (
     play.bots,
     train.train,
     train.report,
+    export.export,
     play.play,
     play.match,
     replay.replay,
