@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,10 @@ from stoneworks.models.network_inputs import NetworkInputs
 
 #: Maximum number of positions per call of the network, which bounds its memory.
 _AT_ONCE = 256
+
+
+#: Logits ``float32[n, num_actions]`` and values ``float32[n]``; None if the network has no value.
+Outputs: TypeAlias = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32] | None]
 
 
 class PolicyAndValue(NamedTuple):
@@ -38,7 +42,7 @@ class NetworkBot(Bot):
         self._game, self._inputs = game, inputs
 
     @abstractmethod
-    def _infer(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32] | None]:
+    def _infer(self, planes: npt.NDArray[np.float32]) -> Outputs:
         """Return logits and values for ``planes[n, planes, height, width]``."""
 
     def policy_and_value(self, positions: Batch | Sequence[State]) -> PolicyAndValue:
@@ -52,20 +56,26 @@ class NetworkBot(Bot):
         """
         if isinstance(positions, Batch):
             check_batch(self, positions, np.arange(len(positions)), self._game)
-            return self._of_records(positions.states.copy())
+            return self._of_records(positions.states.copy(), self._infer_many)
         for state in positions:
             check_position(self, state, self._game)
         records = np.empty(len(positions), self._game.state_dtype)
         for number, state in enumerate(positions):
             records[number] = state.record
-        return self._of_records(records)
+        return self._of_records(records, self._infer_many)
 
-    def _of_records(self, records: npt.NDArray[np.void]) -> PolicyAndValue:
+    def _infer_many(self, planes: npt.NDArray[np.float32]) -> Outputs:
+        """Return what ``_infer`` does, but for rounding, for :meth:`policy_and_value`."""
+        return self._infer(planes)
+
+    def _of_records(
+        self, records: npt.NDArray[np.void], infer: Callable[[npt.NDArray[np.float32]], Outputs]
+    ) -> PolicyAndValue:
         """Return the outputs of the network for records ``[n]`` of positions that are not terminal."""
         found = []
         for start in range(0, max(len(records), 1), _AT_ONCE):
             planes, masks = self._inputs.of_records(records[start : start + _AT_ONCE])
-            logits, values = self._infer(planes)
+            logits, values = infer(planes)
             weights = np.where(masks != 0, logits.astype(np.float64), -np.inf)
             with np.errstate(under="ignore"):  # the program may raise errors at underflows
                 weights = np.exp(weights - weights.max(axis=1, keepdims=True, initial=-np.inf))

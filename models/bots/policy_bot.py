@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -12,7 +13,7 @@ from stoneworks.checks import check_seed
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.extras import require_extra
 from stoneworks.models.bots.bot import Analysis, check_batch, check_position, line_of
-from stoneworks.models.bots.network_bot import NetworkBot, PolicyAndValue
+from stoneworks.models.bots.network_bot import NetworkBot, Outputs, PolicyAndValue
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 from stoneworks.models.machine import keep_freed_memory
 from stoneworks.models.network_inputs import NetworkInputs
@@ -25,7 +26,7 @@ class Network(Protocol):
     def features(self) -> bool:
         """Whether the features of the game follow the observation in the input."""
 
-    def infer(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32] | None]:
+    def infer(self, planes: npt.NDArray[np.float32]) -> Outputs:
         """Return logits ``[n, num_actions]`` and values ``[n]``, None if unknown, for ``planes[n, planes, height, width]``."""
 
 
@@ -58,6 +59,9 @@ class PolicyBot(NetworkBot):
         self.samples_policy = not deterministic
         super().__init__(game, NetworkInputs(game, network.features))
         self.name = name
+        #: Whether the weights of the network are those of a checkpoint, and a copy of it that is the fastest for many positions.
+        self._is_loaded = False
+        self._inference: Callable[[npt.NDArray[np.float32]], Outputs] | None = None
         self._generator = np.random.default_rng(check_seed(seed))
 
     @classmethod
@@ -89,7 +93,9 @@ class PolicyBot(NetworkBot):
         checkpoint = load_checkpoint(folder, game)
         if deterministic is None:
             deterministic = checkpoint.play.deterministic_policy
-        return cls(checkpoint.network, game, seed, deterministic=deterministic, name=name or str(folder))
+        bot = cls(checkpoint.network, game, seed, deterministic=deterministic, name=name or str(folder))
+        bot._is_loaded = True
+        return bot
 
     @classmethod
     def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> PolicyBot:
@@ -123,16 +129,25 @@ class PolicyBot(NetworkBot):
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """See :meth:`Bot.step_batch`."""
         check_batch(self, batch, rows, self._game)
-        return self._choose(self._of_records(batch.states[rows]).policy)
+        return self._choose(self._of_records(batch.states[rows], self._infer).policy)
 
     def _policy_of(self, state: State) -> tuple[npt.NDArray[np.int64], PolicyAndValue]:
         """Return the legal actions of a position, and its policy and value as a batch of one."""
         check_position(self, state, self._game)
-        found = self._of_records(state.record.reshape(1))
+        found = self._of_records(state.record.reshape(1), self._infer)
         return np.array(state.legal_actions(), np.int64), found
 
-    def _infer(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32] | None]:
+    def _infer(self, planes: npt.NDArray[np.float32]) -> Outputs:
         return self.network.infer(planes)
+
+    def _infer_many(self, planes: npt.NDArray[np.float32]) -> Outputs:
+        if not self._is_loaded:
+            return self._infer(planes)
+        from stoneworks.models.inference.network_inference import make_inference
+
+        if self._inference is None:
+            self._inference = make_inference(self.network)  # type: ignore[arg-type]
+        return self._inference(planes)
 
     def _choose(self, probabilities: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         if self.deterministic:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from stoneworks.checks import check_integer, check_positive, check_seed
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.models.bots.bot import LINE_ACTIONS, NUM_LINES, Analysis, check_batch, check_position
-from stoneworks.models.bots.network_bot import NetworkBot
+from stoneworks.models.bots.network_bot import NetworkBot, Outputs
 from stoneworks.models.bots.spec import BotSpec
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.description import PlaySettings
@@ -224,7 +224,7 @@ class SearchBot(NetworkBot):
         results = [self._search_at_once(roots[first : first + at_once]) for first in range(0, len(roots), at_once)]
         return results[0] if len(results) == 1 else SearchResult(*map(np.concatenate, zip(*results, strict=True)))
 
-    def _infer(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    def _infer(self, planes: npt.NDArray[np.float32]) -> Outputs:
         return self._evaluate(planes)
 
     def _search_at_once(self, roots: npt.NDArray[np.void]) -> SearchResult:

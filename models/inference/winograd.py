@@ -486,7 +486,7 @@ def run_network(planes: Float32Tables, sizes: Sizes, weights: Float32s, logits: 
     row_step = width + _TILE + 1
     num_cells = num_rows(height) * row_step
     num_tiles = num_rows(height) // _TILE * ((width + _TILE - 1) // _TILE)
-    size = min(planes.shape[0], max(1, _CHUNK_TILES // num_tiles))
+    size = max(1, min(planes.shape[0], _CHUNK_TILES // num_tiles))
     tiles = np.empty(2 * size * num_tiles, np.int64)
     mask = np.empty(size * num_cells, np.float32)
     inverse_num_cells, corners = np.empty(size, np.float32), np.empty(size, np.int64)
