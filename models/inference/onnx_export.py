@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
+from stoneworks.envs.rules.parts import features_of
 from stoneworks.extras import require_extra
 from stoneworks.files import write_whole
 from stoneworks.models.checkpoint import Checkpoint
-from stoneworks.models.features import features_of
 from stoneworks.models.inference.onnx_policy import (
     METADATA_KEY,
     OnnxDescription,

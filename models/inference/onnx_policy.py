@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, load_game
+from stoneworks.envs.rules.parts import features_of
 from stoneworks.extras import require_extra
-from stoneworks.models.features import features_of
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.reading import parse_json, read_bytes
 
@@ -178,7 +178,7 @@ def _game_of(description: OnnxDescription | None, game: Game | None, source: str
             raise OnnxPolicyError(f"{source}: {key} of {trained_on} must be {value!r}, got {stored!r}")
     if game is None:
         return trained_on
-    same = {name: value for name, value in trained_on.options.items() if name not in trained_on.scale_options}
+    same = {name: value for name, value in trained_on.options.items() if name not in trained_on.size_options}
     if game.name != trained_on.name or any(game.options[name] != value for name, value in same.items()):
         raise OnnxPolicyError(f"{source}: the game must be {trained_on}, which the policy was trained on, got {game}")
     return game

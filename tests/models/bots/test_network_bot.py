@@ -15,11 +15,11 @@ import torch
 from game_play import random_batch
 from random_networks import random_network, save_network
 from stoneworks.envs.rules import Batch, load_game
-from stoneworks.envs.rules.games import small_games
+from stoneworks.envs.rules.game_registry import small_games
+from stoneworks.envs.rules.parts import has_features
 from stoneworks.models import load_bot
 from stoneworks.models.bots.network_bot import NetworkBot
 from stoneworks.models.bots.policy_bot import PolicyBot
-from stoneworks.models.features import has_features
 
 GAME = load_game("vadus(size=3)")
 
@@ -82,7 +82,10 @@ def test_positions_that_have_none_and_bots_that_have_no_values(tmp_path: Path) -
     from stoneworks.models.inference.onnx_export import save_policy
 
     save_policy(
-        tmp_path / "p.onnx", torch.nn.Linear(GAME.observation_tensor_size(), GAME.num_actions), GAME, selection="sample"
+        tmp_path / "p.onnx",
+        torch.nn.Linear(int(np.prod(GAME.observation_shape)), GAME.num_actions),
+        GAME,
+        selection="sample",
     )
     assert bot_of(f"policy:{tmp_path}/p.onnx").policy_and_value(Batch(GAME, 2)).value is None
 

@@ -26,7 +26,7 @@ from game_play import changed, random_batch, read_test_data
 from random_networks import random_network, save_network
 from stoneworks.cli.main import main
 from stoneworks.envs.rules import Batch, load_game
-from stoneworks.envs.rules.games import small_games
+from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.models import UnknownBotError, load_bot, load_checkpoint
 from stoneworks.models.inference.onnx_export import export_checkpoint, save_policy
 from stoneworks.models.inference.onnx_policy import METADATA_KEY, OnnxPolicy, OnnxPolicyError
