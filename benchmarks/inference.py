@@ -2,7 +2,7 @@
 
 ```
 pip install onnx onnxruntime openvino
-python -m benchmarks.inference
+python -m benchmarks.inference [AGENT ...]
 ```
 
 Each number is the least CPU time of a call, in µs per position, over all rounds; in each round, each library has its turn. The
@@ -12,6 +12,7 @@ last rows are the times to take over new weights, in ms.
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -37,9 +38,9 @@ from stoneworks.models.machine import keep_freed_memory, processor_name
 from stoneworks.models.network_inputs import NetworkInputs
 
 BATCHES = (1, 16, 128)
-ROUNDS = 15
+ROUNDS = 5
 #: Positions of a call are repeated to about this number of positions per timing.
-_POSITIONS = 256
+_POSITIONS = 128
 
 Infer = Callable[[npt.NDArray[np.float32]], Any]
 
@@ -92,7 +93,7 @@ def main() -> None:
         f"onnxruntime {onnxruntime.__version__}, openvino {openvino.__version__}, torch {torch.__version__}",
     )
     with tempfile.TemporaryDirectory() as folder:
-        for name in shipped.names():
+        for name in sys.argv[1:] or shipped.names():
             checkpoint = load_checkpoint(shipped.find(name))
             makers = make_all(checkpoint, Path(folder, f"{name}.onnx"))
             libraries = {library: make() for library, make in makers.items()}
