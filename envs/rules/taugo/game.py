@@ -24,6 +24,7 @@ from stoneworks.envs.rules.kernels import (
     Record,
     StateArray,
     UInt64s,
+    inlined,
     int64,
     kernel,
 )
@@ -32,7 +33,7 @@ from stoneworks.envs.rules.kernels.random_numbers import below, next_seed
 from stoneworks.envs.rules.options import IntegerOption, Option
 from stoneworks.envs.rules.records import Constant, Field, change_plane, plane_names, record_dtype, start_game
 from stoneworks.envs.rules.state import State
-from stoneworks.envs.rules.stones import BLACK, EMPTY, OFF_BOARD, WHITE, observe_colors, observe_stones, stones_field
+from stoneworks.envs.rules.stones import BLACK, EMPTY, OFF_BOARD, WHITE, clear_planes, observe_colors, stones_field
 from stoneworks.envs.rules.taugo.explanations import TaugoTexts
 from stoneworks.envs.rules.taugo.lines import (
     CORNER,
@@ -412,27 +413,26 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
 @kernel
 def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
     """Write the planes."""
-    observe_stones(board, state, player, planes)
+    clear_planes(board, planes)
     for cell in range(board.num_cells):
         planes[Plane.PERIMETER, cell] = board.perimeter[cell]
     for cell in range(board.num_cells):
         planes[Plane.EDGE_POINTS, cell] = board.on_board[cell] - board.intersection[cell]
-    planes[Plane.LAST_STONE_OF_LINE, :] = 0
-    if state.last_stone != NONE:
-        planes[Plane.LAST_STONE_OF_LINE, state.last_stone] = 1
-    for direction in range(4):
-        planes[Plane.LINE_NORTH + direction, :] = state.direction == direction
-    planes[Plane.LINE_IN_PROGRESS, :] = state.last_stone != NONE
-    planes[Plane.PASSED, :] = state.consecutive_passes > 0
-    planes[Plane.BLACK_TO_ACT, :] = state.current_player == 0
+    change_planes(board, state, player, planes)
 
 
 @kernel
 def update_observation(board: Record, before: Record, state: Record, planes: Float32Table) -> None:
     """Change the planes from those of ``before`` to those of ``state``."""
-    observe_colors(board, state, player_shown(state), planes)
     if before.last_stone != NONE:
         planes[Plane.LAST_STONE_OF_LINE, before.last_stone] = 0
+    change_planes(board, state, player_shown(state), planes)
+
+
+@inlined
+def change_planes(board: Record, state: Record, player: int, planes: Float32Table) -> None:
+    """Write all planes that depend on the position, where they differ; that of the last stone of a line is clear."""
+    observe_colors(board, state, player, planes)
     if state.last_stone != NONE:
         planes[Plane.LAST_STONE_OF_LINE, state.last_stone] = 1
     for direction in range(4):

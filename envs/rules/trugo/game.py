@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules.grid import GridSymmetry, hexhex
 from stoneworks.envs.rules.guides import Guide, read_guide
-from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, UInt64s, capacity, int64, kernel
+from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, UInt64s, capacity, inlined, int64, kernel
 from stoneworks.envs.rules.kernels.bits import num_bits
 from stoneworks.envs.rules.kernels.random_numbers import below, next_seed
 from stoneworks.envs.rules.options import BooleanOption, IntegerOption, Option
@@ -361,26 +361,24 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
         while word:
             hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
             word = hex_sets.without_lowest(word)
-            cell = board.cell_of_hex[hex_]
-            planes[Plane.TILES_ROTATION_0 + (state.contents[hex_] & 3) - 1, cell] = 1
-            for kind in range(2):
-                code = corner_code(state, 2 * hex_ + kind)
-                if code >= SINGLE:
-                    planes[Plane.OWN_TOP_PIECES_ON_TOP_CORNERS + 2 * ((code & 1) ^ player) + kind, cell] = 1
-                if code >= DOUBLE:
-                    planes[Plane.OWN_PINNED_PIECES_ON_TOP_CORNERS + 2 * ((code >> 1 & 1) ^ player) + kind, cell] = 1
-                if code != NO_JUNCTION:
-                    planes[Plane.JUNCTIONS_ON_TOP_CORNERS + kind, cell] = 1
-    if state.picked != NOTHING_PICKED:
-        planes[Plane.PICKED_ON_TOP_CORNERS + (state.picked & 1), board.cell_of_hex[state.picked >> 1]] = 1
-        planes[Plane.DESTINATION_TO_CHOOSE, :] = 1
-    planes[Plane.WANING, :] = state.pool == 0
-    planes[Plane.POOL, :] = state.pool / board.num_tiles
-    if board.pieces_each > 0:
-        planes[Plane.OWN_RESERVE, :] = state.reserve[player] / board.pieces_each
-        planes[Plane.OPPONENT_RESERVE, :] = state.reserve[1 - player] / board.pieces_each
-    planes[Plane.TURNS_PLAYED, :] = state.turns / board.max_turns
-    planes[Plane.WHITE_TO_ACT, :] = state.current_player == 0
+            write_hex(board, state, player, hex_, 1, planes)
+    change_planes(board, state, player, planes)
+
+
+@inlined
+def write_hex(board: Record, state: Record, player: int, hex_: int, value: int, planes: Float32Table) -> None:
+    """Write ``value`` to the entries of what is on a hex: its tile, and the junctions and pieces on its corners."""
+    cell = board.cell_of_hex[hex_]
+    if state.contents[hex_] & 3:
+        planes[Plane.TILES_ROTATION_0 + (state.contents[hex_] & 3) - 1, cell] = value
+    for kind in range(2):
+        code = corner_code(state, 2 * hex_ + kind)
+        if code >= SINGLE:
+            planes[Plane.OWN_TOP_PIECES_ON_TOP_CORNERS + 2 * ((code & 1) ^ player) + kind, cell] = value
+        if code >= DOUBLE:
+            planes[Plane.OWN_PINNED_PIECES_ON_TOP_CORNERS + 2 * ((code >> 1 & 1) ^ player) + kind, cell] = value
+        if code != NO_JUNCTION:
+            planes[Plane.JUNCTIONS_ON_TOP_CORNERS + kind, cell] = value
 
 
 @kernel
@@ -396,26 +394,16 @@ def update_observation(board: Record, before: Record, state: Record, planes: Flo
             old, new = before.contents[hex_], state.contents[hex_]
             if old == new and (player == player_before or new < SINGLE << 2):
                 continue
-            cell = board.cell_of_hex[hex_]
-            if old & 3 != new & 3:
-                for rotation in range(3):
-                    planes[Plane.TILES_ROTATION_0 + rotation, cell] = new & 3 == 1 + rotation
-            for kind in range(2):
-                code = corner_code(before, 2 * hex_ + kind)
-                if code >= SINGLE:
-                    planes[Plane.OWN_TOP_PIECES_ON_TOP_CORNERS + 2 * ((code & 1) ^ player_before) + kind, cell] = 0
-                if code >= DOUBLE:
-                    planes[
-                        Plane.OWN_PINNED_PIECES_ON_TOP_CORNERS + 2 * ((code >> 1 & 1) ^ player_before) + kind, cell
-                    ] = 0
-                code = corner_code(state, 2 * hex_ + kind)
-                if code >= SINGLE:
-                    planes[Plane.OWN_TOP_PIECES_ON_TOP_CORNERS + 2 * ((code & 1) ^ player) + kind, cell] = 1
-                if code >= DOUBLE:
-                    planes[Plane.OWN_PINNED_PIECES_ON_TOP_CORNERS + 2 * ((code >> 1 & 1) ^ player) + kind, cell] = 1
-                planes[Plane.JUNCTIONS_ON_TOP_CORNERS + kind, cell] = code != NO_JUNCTION
+            write_hex(board, before, player_before, hex_, 0, planes)
+            write_hex(board, state, player, hex_, 1, planes)
     if before.picked != NOTHING_PICKED:
         planes[Plane.PICKED_ON_TOP_CORNERS + (before.picked & 1), board.cell_of_hex[before.picked >> 1]] = 0
+    change_planes(board, state, player, planes)
+
+
+@inlined
+def change_planes(board: Record, state: Record, player: int, planes: Float32Table) -> None:
+    """Write the planes that do not depend on the tiles, where they differ; those of a picked piece are clear."""
     if state.picked != NOTHING_PICKED:
         planes[Plane.PICKED_ON_TOP_CORNERS + (state.picked & 1), board.cell_of_hex[state.picked >> 1]] = 1
     change_plane(planes, Plane.DESTINATION_TO_CHOOSE, state.picked != NOTHING_PICKED)
