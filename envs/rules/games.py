@@ -124,8 +124,9 @@ _BUILT_IN = (
         "laido(size=2)",
         "laido(pie_rule=False,size=2)",
         "laido(pie_rule=False,size=4)",
+        "laido(size=3,tie_break='first_pass')",
     ),
-    _built_in("taugo", "taugo.game:Taugo", "taugo", "taugo(size=4)", "taugo(size=3)", "taugo(size=5)"),
+    _built_in("taugo", "taugo.game:Taugo", "taugo", "taugo(size=4)", "taugo(size=3)", "taugo(cut_point='run',size=5)"),
     _built_in(
         "taigo",
         "taigo:Taigo",

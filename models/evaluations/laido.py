@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stoneworks.envs.rules.hexhex.groups import compare_groups
-from stoneworks.envs.rules.hexhex.laido import compare_hills, swap_is_legal
+from stoneworks.envs.rules.hexhex.laido import break_tie, swap_is_legal
 from stoneworks.envs.rules.kernels import Float32s, Int8s, Record, kernel
 from stoneworks.models.evaluations.walls import black_advantage, rate_points
 
@@ -18,7 +18,7 @@ def evaluate(board: Record, state: Record, player: int) -> float:
     if state.consecutive_passes:
         standing = compare_groups(board, state.stones)
         if standing == 0:
-            standing = compare_hills(board, state.stones)
+            standing = break_tie(board, state)
     color_to_act = state.current_player ^ state.swapped
     advantage = black_advantage(board, state, color_to_act, 1, standing)
     # White is to move with or without a swap, so only the assignment of players to colors differs.

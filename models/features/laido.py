@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stoneworks.envs.rules.hexhex.groups import compare_groups
-from stoneworks.envs.rules.hexhex.laido import compare_hills
+from stoneworks.envs.rules.hexhex.laido import break_tie
 from stoneworks.envs.rules.kernels import Float32Table, Record, kernel
 from stoneworks.models.evaluations.laido import SCALE
 from stoneworks.models.features.walls import FEATURES, fill_wall_features
@@ -17,6 +17,6 @@ def fill_features(board: Record, state: Record, player: int, planes: Float32Tabl
     color = player ^ state.swapped
     standing = compare_groups(board, state.stones)
     if standing == 0:
-        standing = compare_hills(board, state.stones)
+        standing = break_tie(board, state)
     num_free = 1 if state.current_player == player else -1
     fill_wall_features(board, state, color, num_free, standing if color == 0 else -standing, SCALE, planes)

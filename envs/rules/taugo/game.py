@@ -1,7 +1,7 @@
 """Taugo (Saïd Galdseid, 2023).
 
 Players place stones, and lines of stones, on a square board without edge lines. A line cuts through enemy strings and flips
-their stones. Points are scored for few, long strings on the perimeter and for stones on the edge. The rulings T1 to T9 are
+their stones. Points are scored for few, long strings on the perimeter and for stones on the edge. The rulings T1 to T10 are
 listed in docs/taugo.md.
 """
 
@@ -30,7 +30,7 @@ from stoneworks.envs.rules.kernels import (
 )
 from stoneworks.envs.rules.kernels.bits import lowest_bit, num_bits
 from stoneworks.envs.rules.kernels.random_numbers import below, next_seed
-from stoneworks.envs.rules.options import IntegerOption, Option
+from stoneworks.envs.rules.options import ChoiceOption, IntegerOption, Option
 from stoneworks.envs.rules.records import Constant, Field, change_plane, plane_names, record_dtype, start_game
 from stoneworks.envs.rules.state import State
 from stoneworks.envs.rules.stones import BLACK, EMPTY, OFF_BOARD, WHITE, clear_planes, observe_colors, stones_field
@@ -448,11 +448,14 @@ def fill_scores(board: BoardArray, states: StateArray) -> tuple[float, float]:
 
 
 class Taugo(TaugoTexts):
-    """Taugo. Option: ``size``, intersections per side (default 16)."""
+    """Taugo. Options: ``size``, intersections per side (default 16), and ``cut_point`` (``"string"`` or ``"run"``, see T10)."""
 
     name: ClassVar[str] = "taugo"
     guide: ClassVar[Guide] = read_guide("taugo")
-    option_types: ClassVar[Mapping[str, Option]] = {"size": IntegerOption(16, minimum=3, maximum=24, always_shown=True)}
+    option_types: ClassVar[Mapping[str, Option]] = {
+        "size": IntegerOption(16, minimum=3, maximum=24, always_shown=True),
+        "cut_point": ChoiceOption("string", choices=("string", "run")),
+    }
     scale_options: ClassVar[tuple[str, ...]] = ("size",)
     global_actions: ClassVar[tuple[str, ...]] = ("end",)
     reasons: ClassVar[tuple[str, ...]] = ("score", "draw")
@@ -475,6 +478,7 @@ class Taugo(TaugoTexts):
             # An outermost intersection.
             Constant("perimeter", "u1", intersection & edge_point[grid.neighbors].any(axis=1), by_cell=True),
             Constant("width", "i4", grid.width),
+            Constant("run_suffices", "u1", self.options["cut_point"] == "run"),  # T10
             Constant("row", "u1", row, by_cell=True),
             Constant("column", "u1", column, by_cell=True),
             Constant("points", "i4", self._words(grid.on_board)),  # as in the state
