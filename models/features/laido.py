@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from stoneworks.envs.rules.hexhex.groups import compare_groups
 from stoneworks.envs.rules.hexhex.laido import break_tie
 from stoneworks.envs.rules.kernels import Float32Table, Record, kernel
 from stoneworks.models.evaluations.laido import SCALE
@@ -15,8 +14,6 @@ __all__ = ["FEATURES", "fill_features"]
 def fill_features(board: Record, state: Record, player: int, planes: Float32Table) -> None:
     """Write the planes."""
     color = player ^ state.swapped
-    standing = compare_groups(board, state.stones)
-    if standing == 0:
-        standing = break_tie(board, state)
+    tie = break_tie(board, state)
     num_free = 1 if state.current_player == player else -1
-    fill_wall_features(board, state, color, num_free, standing if color == 0 else -standing, SCALE, planes)
+    fill_wall_features(board, state, color, num_free, tie if color == 0 else -tie, SCALE, planes)

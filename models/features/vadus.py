@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from stoneworks.envs.rules.hexhex.groups import compare_groups
 from stoneworks.envs.rules.kernels import Float32Table, Record, kernel
 from stoneworks.models.evaluations.vadus import SCALE, stones_left_in_turn
 from stoneworks.models.features.walls import FEATURES, fill_wall_features
@@ -13,14 +12,13 @@ __all__ = ["FEATURES", "fill_features"]
 @kernel
 def fill_features(board: Record, state: Record, player: int, planes: Float32Table) -> None:
     """Write the planes."""
-    standing = compare_groups(board, state.stones)
     num_free = stones_left_in_turn(state)
     fill_wall_features(
         board,
         state,
         player,
         num_free if state.current_player == player else -num_free,
-        standing if player == 0 else -standing,
+        0,
         SCALE,
         planes,
     )
