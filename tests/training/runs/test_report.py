@@ -205,5 +205,5 @@ def test_invalid_lines_of_metrics_are_skipped(alphazero_run: Path) -> None:
 
 def test_games_of_another_game_are_not_shown_as_those_of_the_run(alphazero_run: Path) -> None:
     for file in (alphazero_run / "matches").glob("*.jsonl"):
-        file.write_text(file.read_text(encoding="utf-8").replace("vadus(size=2)", "vadus(size=3)"), encoding="utf-8")
+        write_records(file, [record.replace(game="vadus(size=3)") for record in read_records(file)])
     assert list(reports._games(read_run(alphazero_run))) == []
