@@ -18,7 +18,7 @@ from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.parts import has_heuristic, heuristic_kernels
 from stoneworks.files import naming_errors, replacing
 from stoneworks.models.search import proof_search
-from stoneworks.models.search.proof_search import LIMIT, NUM_PROGRESS, PLY, POSITIONS, SUCCESS
+from stoneworks.models.search.proof_search import Progress
 
 logger = logging.getLogger("stoneworks.solver")
 
@@ -123,7 +123,6 @@ class Solver:
             raise SolverMemoryError(f"there is not enough memory for games of up to {depth - 2} actions") from None
         self._hashing = proof_search.hash_keys(game)
         self._history = np.full((2, game.num_actions), 0.5, np.float32)
-        self._progress = np.zeros(NUM_PROGRESS, np.int64)
         by_evaluation = order_by_evaluation and has_heuristic(game)
         rate = heuristic_kernels(game)["rate_actions"] if by_evaluation else proof_search.rate_equally
         self._search = game.compiled(proof_search.search_proof, {"rate_actions": rate})
@@ -199,20 +198,18 @@ class Solver:
         """Return whether the player to move gets at least ``result``."""
         self._path[0] = state.record
         self._frames[0]["entered"], self._frames[0]["need"] = 0, result
-        work = self._progress
-        work[:] = 0
-        chunk = _FIRST_CHUNK
-        while work[PLY] >= 0:
-            begin, visited = time.perf_counter(), int(work[POSITIONS])
-            work[LIMIT] = visited + limits.check(chunk)
-            stack = self._path, self._frames, self._candidates
-            self._search(self.game.board, *stack, self._table, self._hashing, self._history, work)
-            limits.visited += int(work[POSITIONS]) - visited
+        progress, chunk = Progress(), _FIRST_CHUNK
+        while progress.ply >= 0:
+            begin, before = time.perf_counter(), progress
+            arrays = self._path, self._frames, self._candidates, self._table, self._hashing, self._history
+            max_positions = before.num_positions + budget.check(chunk)
+            progress = Progress(*self._search(self.game.board, *arrays, before, max_positions))
+            budget.visited += progress.num_positions - before.num_positions
             elapsed = time.perf_counter() - begin
             chunk = min(2 * chunk, max(_FIRST_CHUNK, int(chunk * SECONDS_PER_CALL / max(elapsed, 1e-9))))
             if time.monotonic() - self._saved_at > SECONDS_PER_SAVE:
                 self._save_or_warn()
-        return bool(work[SUCCESS])
+        return progress.success
 
     # -- The table -----------------------------------------------------------------------------------------------------
 

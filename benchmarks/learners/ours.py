@@ -135,7 +135,7 @@ class AlphaZeroScratch(Ours):
             "device": "cpu",
             "precision": "float32",
             # A discount and random actions against passing while behind, which self-play of Vadus rarely punishes.
-            "search": {"guide": "none", "discount": 0.995, **self.search()},
+            "search": {"leaf_values": "none", "discount": 0.995, **self.search()},
             "self_play": {"random_action_share": 0.005},
             "matches": {"positions": WITHOUT_END, "opponents": [], "search_opponents": []},
         }
@@ -161,7 +161,7 @@ class AlphaZeroPUCT(AlphaZeroScratch):
 
 
 class AlphaZeroOpen(AlphaZeroScratch):
-    """Gumbel AlphaZero with features, guide and, where the game has an evaluation, a teacher at the start."""
+    """Gumbel AlphaZero with features, leaf values and, where the game has an evaluation, a teacher at the start."""
 
     track: ClassVar[Track] = "open"
 
@@ -172,8 +172,8 @@ class AlphaZeroOpen(AlphaZeroScratch):
     def search(self) -> Mapping[str, Any]:
         """See :meth:`AlphaZeroScratch.search`."""
         if has_heuristic(self.game):
-            return {"guide": "evaluation", "teacher_share": 0.15}
-        return {"guide": "playouts", "guide_playouts": 2}
+            return {"leaf_values": "heuristic", "teacher_share": 0.15}
+        return {"leaf_values": "playouts", "leaf_value_playouts": 2}
 
 
 class PPOScratch(Ours):

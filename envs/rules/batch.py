@@ -48,7 +48,7 @@ class Batch:
             after the end of the game).
         action_masks: ``int8[num_games, num_actions]``, 1 for legal actions; zeros after the end of the game.
         current_players: ``int8[num_games]``, the player to move, or ``TERMINAL_PLAYER`` (-4).
-        rewards: ``float32[num_games, 2]``, the rewards of both players for the last step.
+        rewards: ``float32[num_games, 2]``, the rewards of both players for the last step; see ``returns`` for finished games.
         terminated: ``bool[num_games]``, whether the game is over (with ``auto_reset``: whether the last step ended one).
         truncated: ``bool[num_games]``, the same for games that were truncated at their maximum length.
     """
@@ -118,6 +118,16 @@ class Batch:
         self._step = game.compiled(templates.step_batch)
         self._fill = game.compiled(templates.fill_batch)
         self._reset = game.compiled(templates.reset_batch)
+
+    @property
+    def returns(self) -> npt.NDArray[np.float32]:
+        """The results of the games that are over, ``float32[num_games, 2]``, 0 for the others; no step changes them.
+
+        With ``auto_reset`` no game is over after a step: its result is in ``rewards``.
+        """
+        winners = self._states["winner"]
+        signs = winners[:, None] == np.arange(2), (winners >= 0)[:, None]
+        return np.where(signs[0], 1, -1).astype(np.float32) * signs[1]
 
     def reset(self, rows: npt.ArrayLike | None = None) -> None:
         """Restart the games ``rows[n]`` (default: all). Their rewards become 0 and their flags False."""

@@ -15,7 +15,7 @@ from stoneworks.envs.rules.parts import heuristic_kernels
 from stoneworks.models.bots.bot import check_budget
 from stoneworks.models.bots.greedy_bot import ActionValueBot
 from stoneworks.models.bots.spec import BotSpec
-from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN, Limits, WorkBuffers, search_depths, work_buffers
+from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN_VALUE, Limits, WorkBuffers, search_depths, work_buffers
 from stoneworks.models.search.turn_search import MAX_CANDIDATES
 
 _NO_LIMIT = 2**62
@@ -82,7 +82,7 @@ class AlphaBetaBot(ActionValueBot):
             before, now = now, time.perf_counter()
             left = begin + seconds - now
             values, _, num_positions = found
-            if left <= 0 or abs(float(values.max())) >= PROVEN or np.isfinite(values).sum() == 1:
+            if left <= 0 or abs(float(values.max())) >= PROVEN_VALUE or np.isfinite(values).sum() == 1:
                 break
             limit = int(min(left / (now - before) * num_positions[0], _NO_LIMIT))
             deeper = self._search_to(depth, states, max(1, limit))

@@ -139,18 +139,19 @@ class MCTSBot(Bot):
         assert statistics is not None
         visits, proven, result = statistics.visits, statistics.proven, statistics.result
         total = int(visits.sum())
-        known = np.where(visits > 0, statistics.values, np.nan)
+        action_values = np.where(np.isnan(proven), np.where(visits > 0, statistics.values, np.nan), proven)
         is_proven = not np.isnan(result)
+        value = result if is_proven else float(action_values[statistics.actions == chosen][0])
         return Analysis(
             state.current_player(),
             chosen,
             statistics.actions,
             visits / total if total else (statistics.actions == chosen).astype(np.float64),
-            value=result if is_proven else float((statistics.values * visits).sum() / max(total, 1)),
+            value=None if np.isnan(value) else value,
             proven=result if is_proven else None,
             simulations=total,
             visits=visits,
-            action_values=np.where(np.isnan(proven), known, proven),
+            action_values=action_values,
             line=self._best_line(chosen),
         )
 

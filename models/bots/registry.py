@@ -160,7 +160,7 @@ _BUILT_IN = (
     ),
     BotEntry(
         "perfect",
-        "stoneworks.models.bots.perfect_bot:PerfectBot",
+        "stoneworks.models.bots.solver_bot:SolverBot",
         estimates_values=True,
         parameters=(
             Parameter("seconds", minimum=0.001, default=10.0),

@@ -86,11 +86,13 @@ class Document(BaseModel, metaclass=_TypedErrors):
 
     Attributes:
         error: exception class raised for invalid values.
+        renamed_keys: new names of renamed keys by old name; an old key is an error that names the new one.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
 
     error: ClassVar[type[ValueError]] = DocumentError
+    renamed_keys: ClassVar[Mapping[str, str]] = {}
 
     @model_validator(mode="wrap")
     @classmethod
@@ -167,7 +169,10 @@ def describe(error: ValidationError, document: type[BaseModel]) -> str:
     if kind == "missing":
         return f"the key {key} is missing"
     if kind == "extra_forbidden":
-        valid = _fields_at(document, problem["loc"][:-1])
+        inner, name = _document_at(document, problem["loc"][:-1]), problem["loc"][-1]
+        if name in getattr(inner, "renamed_keys", {}):
+            return f"the key {key} has been renamed to {key.removesuffix(str(name))}{inner.renamed_keys[name]}"
+        valid = getattr(inner, "model_fields", {})
         return f"unknown key {repr(key)[1:-1][:_MAX_CHARACTERS]}" + (
             f"; valid keys: {', '.join(valid)}" if valid else ""
         )
@@ -187,9 +192,9 @@ def shown(value: Any) -> str:
     return words if len(words) <= _MAX_CHARACTERS else f"{words[:_MAX_CHARACTERS]}..."
 
 
-def _fields_at(document: Any, path: tuple[int | str, ...]) -> Mapping[str, Any]:
-    """Return the fields of the document that ``path`` leads to; empty if it cannot be told."""
+def _document_at(document: Any, path: tuple[int | str, ...]) -> Any:
+    """Return the class of the document that ``path`` leads to; None if it cannot be told."""
     for key in path:
         field = getattr(document, "model_fields", {}).get(key)
         document = None if field is None else field.annotation
-    return getattr(document, "model_fields", {})
+    return document

@@ -30,7 +30,7 @@ ALPHAZERO: dict[str, Any] = {
     "precision": "float32",
     "checkpoint_seconds": 10**6,
     "network": {"channels": 4, "blocks": 1},
-    "search": {"simulations": 4, "fast_simulations": 2, "full_share": 0.5, "guide": "playouts"},
+    "search": {"simulations": 4, "fast_simulations": 2, "full_share": 0.5, "leaf_values": "playouts"},
     "self_play": {"num_games": 8},
     "learner": {"batch_size": 16, "samples_per_position": 1.0, "min_window": 50, "warm_up_steps": 2},
     "matches": {"positions": 10**9, "opponents": [], "search_opponents": []},

@@ -12,9 +12,9 @@ from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.rules.parts import has_heuristic
 from stoneworks.models.architecture import NETWORKS, Architecture, network_entry
 from stoneworks.models.bots.loading import playable_bots
-from stoneworks.models.description import GuideName
+from stoneworks.models.description import RENAMED_KEYS, LeafValuesName
 from stoneworks.models.search.gumbel import Gumbel
-from stoneworks.models.search.network_search import SearchPolicy
+from stoneworks.models.search.network_search import SelectionRule
 from stoneworks.models.search.puct import PUCT
 from stoneworks.training.runs.algorithms import Device, GameString, Int, MatchSettings, Opponents, RunConfig
 from stoneworks.training.runs.schedule import Schedule, progress_points, value_at
@@ -32,19 +32,19 @@ class SearchConfig(Document):
     """The search of self-play.
 
     Attributes:
-        policy: search policy, ``gumbel`` or ``puct``.
+        policy: selection rule, ``gumbel`` or ``puct``.
         simulations: simulations of a full search, which provides training targets; a schedule.
         fast_simulations: simulations of a fast search, which only chooses an action (playout cap randomization: Wu,
             Accelerating self-play learning in Go, 2019, section 3.1); a schedule.
         full_share: share of full searches.
         max_considered: number of root actions that a Gumbel search considers.
         value_scale: weight of values in a Gumbel search (see :class:`stoneworks.models.search.gumbel.Gumbel`).
-        guide: evaluation of leaves in addition to the network, which is untrained at first: ``evaluation``, the
+        leaf_values: values of leaves in addition to the network's, which is untrained at first: ``heuristic``, the
             hand-written heuristic of the game with its fitted scale; ``playouts``, random playouts; or ``none``.
-        guide_weight: weight of the guide, in [0, 1]; the network has the rest; a schedule.
+        leaf_value_weight: weight of these values, in [0, 1]; the network has the rest; a schedule.
         teacher_share: share of the run, at its start, in which the one-turn search of the greedy bot plays instead of the
             search with the network; the game needs an evaluation.
-        guide_playouts: random playouts per leaf, for ``guide: playouts``.
+        leaf_value_playouts: random playouts per leaf, for ``leaf_values: playouts``.
         discount: discount of values and results per action: a win in n actions counts as its n-th power, so that the
             winning side finishes the game and the losing side prolongs it; a schedule.
         solve: whether the search propagates proven results and looks for wins within the turn.
@@ -52,23 +52,25 @@ class SearchConfig(Document):
         noise_concentration: concentration of the Dirichlet noise of a PUCT search.
     """
 
+    renamed_keys: ClassVar[Mapping[str, str]] = RENAMED_KEYS
+
     policy: Literal["gumbel", "puct"] = "gumbel"
     simulations: Schedule[Annotated[Int, Field(ge=2)]] = 32
     fast_simulations: Schedule[Annotated[Int, Field(ge=1)]] = 8
     full_share: float = Field(0.3, gt=0, le=1)
     max_considered: Int = Field(16, ge=2)
     value_scale: float = Field(0.2, gt=0)
-    guide: GuideName = "evaluation"
-    guide_weight: Schedule[Annotated[float, Field(ge=0, le=1)]] = ((0.0, 1.0), (0.4, 0.0))
+    leaf_values: LeafValuesName = "heuristic"
+    leaf_value_weight: Schedule[Annotated[float, Field(ge=0, le=1)]] = ((0.0, 1.0), (0.4, 0.0))
     teacher_share: float = Field(0.0, ge=0, le=1)
-    guide_playouts: Int = Field(4, ge=1)
+    leaf_value_playouts: Int = Field(4, ge=1)
     discount: Schedule[Annotated[float, Field(gt=0, le=1)]] = 1.0
     solve: bool = True
     exploration: float = Field(1.25, gt=0)
     noise_concentration: float = Field(0.15, gt=0)
 
-    def search_policy(self) -> SearchPolicy:
-        """Return the search policy, with exploration."""
+    def selection_rule(self) -> SelectionRule:
+        """Return the selection rule, with exploration."""
         if self.policy == "puct":
             return PUCT(exploration=self.exploration, noise_concentration=self.noise_concentration)
         return Gumbel(max_considered=self.max_considered, value_scale=self.value_scale)
@@ -78,14 +80,16 @@ class PlayConfig(Document):
     """The agent at play: in matches, and as a bot that loads the checkpoint and searches.
 
     Attributes:
-        guide: evaluation of leaves in addition to the network: ``evaluation``, ``playouts`` or ``none`` (see ``SearchConfig``).
-        guide_weight: weight of the guide, in [0, 1]; the network has the rest.
-        guide_playouts: random playouts per leaf, for ``guide: playouts``.
+        leaf_values: values of leaves in addition to the network's: ``heuristic``, ``playouts`` or ``none`` (see ``SearchConfig``).
+        leaf_value_weight: weight of these values, in [0, 1]; the network has the rest.
+        leaf_value_playouts: random playouts per leaf, for ``leaf_values: playouts``.
     """
 
-    guide: GuideName = "none"
-    guide_weight: float = Field(0.5, ge=0, le=1)
-    guide_playouts: Int = Field(16, ge=1)
+    renamed_keys: ClassVar[Mapping[str, str]] = RENAMED_KEYS
+
+    leaf_values: LeafValuesName = "none"
+    leaf_value_weight: float = Field(0.5, ge=0, le=1)
+    leaf_value_playouts: Int = Field(16, ge=1)
 
 
 class SelfPlayConfig(Document):
@@ -252,9 +256,9 @@ class AlphaZeroConfig(RunConfig):
 
     @classmethod
     def game_defaults(cls, game: Game) -> Mapping[str, Any]:
-        """Return defaults that depend on the game: some bots and the guide need an evaluation."""
-        guide = {} if has_heuristic(game) else {"search.guide": "playouts"}
-        return {"matches.opponents": playable_bots(MatchesConfig().opponents, game)} | guide
+        """Return defaults that depend on the game: some bots and leaf values need a heuristic."""
+        leaf_values = {} if has_heuristic(game) else {"search.leaf_values": "playouts"}
+        return {"matches.opponents": playable_bots(MatchesConfig().opponents, game)} | leaf_values
 
     @model_validator(mode="after")
     def _check_values(self) -> AlphaZeroConfig:
@@ -271,9 +275,10 @@ class AlphaZeroConfig(RunConfig):
         most, fast, teacher = search.simulations, search.fast_simulations, search.teacher_share
         is_faster = all(value_at(fast, at) <= value_at(most, at) for at in progress_points(most, fast))
         evaluated, weight = has_heuristic(game), self.learner.final_board_weight
-        guides = ("playouts", "none", *(["evaluation"] if evaluated else []))
+        leaf_values = ("playouts", "none", *(["heuristic"] if evaluated else []))
         no_planes = f"be 0: {game} has no planes {' and '.join(FINAL_BOARD_PLANES)}"
         no_heuristic = f": {game} has no heuristic"
+        no_heuristic_values = f"be playouts or none{no_heuristic}"
         for key, value, is_valid, allowed in (
             ("games", names, fits, f"be {game.name} with the planes of {game}"),
             ("games", names, not names or str(game) in names, f"contain game, {game}"),
@@ -282,8 +287,8 @@ class AlphaZeroConfig(RunConfig):
             ("search.fast_simulations", fast, is_faster, f"be at most search.simulations, {most}"),
             ("processes", self.processes, not self.cluster or self.processes != 0, "be -1 or >= 1 with a cluster"),
             ("learner.final_board_weight", weight, weight == 0 or has_final_board(game), no_planes),
-            ("search.guide", search.guide, search.guide in guides, f"be playouts or none{no_heuristic}"),
-            ("play.guide", self.play.guide, self.play.guide in guides, f"be playouts or none{no_heuristic}"),
+            ("search.leaf_values", search.leaf_values, search.leaf_values in leaf_values, no_heuristic_values),
+            ("play.leaf_values", self.play.leaf_values, self.play.leaf_values in leaf_values, no_heuristic_values),
             ("search.teacher_share", teacher, teacher == 0 or evaluated, f"be 0{no_heuristic}"),
         ):
             if not is_valid:

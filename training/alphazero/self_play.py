@@ -12,7 +12,7 @@ from stoneworks.envs.rules.compiler.types import BoardArray, Int64s, StateArray
 from stoneworks.envs.rules.contract import apply_action
 from stoneworks.envs.rules.fields import NO_WINNER
 from stoneworks.evaluation.match import random_opening
-from stoneworks.models.search.guides import make_guide
+from stoneworks.models.search.leaf_values import make_leaf_values
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchResult, SearchSettings
 from stoneworks.training.alphazero.config import AlphaZeroConfig, has_final_board
 from stoneworks.training.alphazero.final_board import FINAL_BOARD, final_board
@@ -79,9 +79,9 @@ class SelfPlay:
             game,
             evaluate,
             SearchSettings(
-                config.search.search_policy(),
+                config.search.selection_rule(),
                 solve=config.search.solve,
-                guide=make_guide(config.search.guide, game, config.search.guide_playouts),
+                leaf_values=make_leaf_values(config.search.leaf_values, game, config.search.leaf_value_playouts),
                 features=config.network.sees_features,
             ),
             max_games=num_games,
@@ -108,7 +108,7 @@ class SelfPlay:
         settings = self._config.search
         self._is_taught = progress < settings.teacher_share
         self.search.discount = value_at(settings.discount, progress)
-        self.search.guide_weight = value_at(settings.guide_weight, progress)
+        self.search.leaf_value_weight = value_at(settings.leaf_value_weight, progress)
         self.simulations = round(value_at(settings.simulations, progress))
         self.fast_simulations = round(value_at(settings.fast_simulations, progress))
 

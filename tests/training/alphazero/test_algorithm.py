@@ -283,7 +283,7 @@ PERFECT = alphazero(
     positions=10_000,
     positions_per_iteration=256,
     network={"channels": 32, "blocks": 2},
-    search={"simulations": 64, "full_share": 1.0, "guide": "none", "value_scale": 0.5},
+    search={"simulations": 64, "full_share": 1.0, "leaf_values": "none", "value_scale": 0.5},
     self_play={"num_games": 64, "random_opening_share": 0.9, "random_opening_actions": 6},
     learner={
         **{"batch_size": 128, "samples_per_position": 10.0, "min_window": 4_000, "learning_rate": 3e-3},

@@ -17,7 +17,7 @@ from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.envs.rules.parts import has_heuristic
 from stoneworks.evaluation.match import random_opening
 from stoneworks.models import load_bot
-from stoneworks.models.search.guides import Guide
+from stoneworks.models.search.leaf_values import LeafValues
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.mixed_self_play import MixedSelfPlay
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
@@ -27,7 +27,7 @@ from tiny_runs import Values, alphazero, self_played
 
 
 def tiny(game: str, search: dict[str, Any] | None = None, self_play: dict[str, Any] | None = None) -> AlphaZeroConfig:
-    search = {"simulations": 8, "full_share": 1.0, "guide": "none", **(search or {})}
+    search = {"simulations": 8, "full_share": 1.0, "leaf_values": "none", **(search or {})}
     self_play = {"num_games": 6, "random_opening_share": 0.0, **(self_play or {})}
     return alphazero(game=game, search=search, self_play=self_play)
 
@@ -114,26 +114,26 @@ def test_only_full_searches_are_stored() -> None:
 def test_the_guide_counts_in_all_searches_with_a_weight_that_falls_to_0(monkeypatch: pytest.MonkeyPatch) -> None:
     game = load_game("vadus(size=3)")
     weight = [[0, 0.8], [0.5, 0]]
-    settings = {"full_share": 0.5, "guide": "playouts", "guide_playouts": 3, "guide_weight": weight}
+    settings = {"full_share": 0.5, "leaf_values": "playouts", "leaf_value_playouts": 3, "leaf_value_weight": weight}
     self_play = SelfPlay(game, Values(game, value=0.5), tiny(str(game), settings), np.random.SeedSequence(0))
     for progress, weight in ((0.0, 0.8), (0.25, 0.4), (0.5, 0.0), (1.0, 0.0)):
         self_play.set_progress(progress)
-        assert self_play.search.guide_weight == pytest.approx(weight)
-    guide = Mock(side_effect=Guide.evaluate)
-    monkeypatch.setattr(Guide, "evaluate", lambda *arguments: guide(*arguments))
+        assert self_play.search.leaf_value_weight == pytest.approx(weight)
+    evaluate = Mock(side_effect=LeafValues.evaluate)
+    monkeypatch.setattr(LeafValues, "evaluate", lambda *arguments: evaluate(*arguments))
     for guided in (True, False):
         self_play.set_progress(0.0 if guided else 0.5)
         num_guided = set()
         for _ in range(20):
             before = self_play.search.num_simulations_done
-            guide.reset_mock()
+            evaluate.reset_mock()
             self_play.step()
-            num_guided.add((self_play.search.num_simulations_done - before == 6 * 8, guide.called))
+            num_guided.add((self_play.search.num_simulations_done - before == 6 * 8, evaluate.called))
         assert num_guided == {(True, guided), (False, guided)}
     monkeypatch.setattr("stoneworks.training.alphazero.config.has_heuristic", lambda game: False)
-    tiny("vadus(size=2)", {"guide": "playouts"})
-    with pytest.raises(ConfigError, match="guide must be playouts or none"):
-        tiny("vadus(size=2)", {"guide": "evaluation"})
+    tiny("vadus(size=2)", {"leaf_values": "playouts"})
+    with pytest.raises(ConfigError, match="leaf_values must be playouts or none"):
+        tiny("vadus(size=2)", {"leaf_values": "heuristic"})
 
 
 def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_later() -> None:
@@ -201,7 +201,7 @@ def test_the_teacher_prefers_what_the_greedy_bot_prefers(name: str) -> None:
 
 
 def test_a_run_begins_with_games_of_the_teacher_without_network_evaluations() -> None:
-    search = {"teacher_share": 0.5, "guide": "none"}
+    search = {"teacher_share": 0.5, "leaf_values": "none"}
     config = alphazero(search=search, self_play={"num_games": 4, "random_opening_share": 0.0})
     game = load_game(config.game)
     network = Values(game)

@@ -54,9 +54,11 @@ def test_overrides_reach_into_parts(file: Path, tmp_path: Path) -> None:
     network = load_config(str(file), ["network={kind: win_draw_loss_network, blocks: 2}"]).network
     assert network == ResidualConfig(kind="win_draw_loss_network", channels=32, blocks=2), "defaults of its kind"
     file.write_text(
-        "algorithm: alphazero\ngame: vadus(size=2)\npositions: 9\nsearch: &a {guide_weight: 0.5}\nplay: *a\n"
+        "algorithm: alphazero\ngame: vadus(size=2)\npositions: 9\nsearch: &a {leaf_value_weight: 0.5}\nplay: *a\n"
     )
-    assert load_config(str(file), ["search.guide_weight=0.25"]).play.guide_weight == 0.5, "that of an alias is its own"
+    assert load_config(str(file), ["search.leaf_value_weight=0.25"]).play.leaf_value_weight == 0.5, (
+        "that of an alias is its own"
+    )
 
 
 @pytest.mark.parametrize(

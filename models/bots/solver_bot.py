@@ -1,4 +1,4 @@
-"""``PerfectBot``: plays actions that keep the exact result, in positions that can be solved."""
+"""``SolverBot``: plays actions that keep the exact result, in positions that can be solved."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stoneworks.models.bots.spec import BotSpec
 from stoneworks.models.solver import MEMORY_MIB, Solution, Solver
 
 
-class PerfectBot(Bot):
+class SolverBot(Bot):
     """Plays a random action of those that keep the exact result of the position."""
 
     def __init__(
