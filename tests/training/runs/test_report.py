@@ -18,7 +18,7 @@ from processes import Run
 from random_networks import save_network
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.game_registry import small_games
-from stoneworks.evaluation.records import read_records, write_records
+from stoneworks.evaluation.records import GameRecord, read_records, write_records
 from stoneworks.models.checkpoint import CheckpointError
 from stoneworks.text import duration, percent
 from stoneworks.training.runs import report as reports
