@@ -22,6 +22,7 @@ from stoneworks.evaluation.workers import Player, make_bot, play_chunks
 from stoneworks.files import remove_temporary_files
 from stoneworks.locks import lock_folder
 from stoneworks.models import Bot
+from stoneworks.processes import check_main_guard
 
 
 def play_arena(
@@ -55,8 +56,10 @@ def play_arena(
         ClusterError: the cluster cannot be used. Finished chunks are kept.
         OSError: a file cannot be written, such as on a full disk; it is named. Finished chunks are kept.
         ValueError: an argument is invalid, or a bot name is unknown.
+        MainGuardError: workers would start the program again, which lacks ``if __name__ == "__main__":``.
         KeyboardInterrupt: the call was interrupted. Finished chunks are kept.
     """
+    check_main_guard()
     check_integer("workers", workers, 1)
     given = dict(players or {})
     for name in given:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing.context
 import signal
 import subprocess
 import sys
@@ -99,6 +100,22 @@ def test_sigterm_in_a_destructor_is_not_lost() -> None:
         [sys.executable, "-c", TERMINATED_IN_A_DESTRUCTOR], capture_output=True, text=True, timeout=120, check=False
     )
     assert (done.stdout, done.stderr, done.returncode) == ("cleaned up\n", "", 128 + signal.SIGTERM)
+
+
+@pytest.mark.parametrize("num_started", [0, 1])
+def test_a_pool_whose_processes_cannot_start_leaves_none(monkeypatch: pytest.MonkeyPatch, num_started: int) -> None:
+    start, started = multiprocessing.context.SpawnProcess.start, []
+
+    def start_some(process: multiprocessing.context.SpawnProcess) -> None:
+        if len(started) == num_started:
+            raise BlockingIOError(11, "too many processes")
+        started.append(process)
+        start(process)
+
+    monkeypatch.setattr(multiprocessing.context.SpawnProcess, "start", start_some)
+    with pytest.raises(BlockingIOError, match="too many"), process_pool(2, exit_with_parent):
+        pass
+    assert [process.is_alive() for process in started] == [False] * num_started
 
 
 def test_a_pool_ends_its_processes_whether_they_are_busy_send_a_result_or_wait() -> None:

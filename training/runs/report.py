@@ -70,7 +70,7 @@ def write_report(folder: str | os.PathLike[str]) -> Path:
 
 def _heading(run: FinishedRun) -> str:
     training = run.training
-    unit, texts = run.algorithm.unit, run.algorithm.report_texts()
+    unit = run.algorithm.unit
     facts = {
         unit: f"{training[unit]:,} of {training['config'][unit]:,}",
         **_facts(run),
@@ -80,7 +80,7 @@ def _heading(run: FinishedRun) -> str:
         "libraries": ", ".join(f"{name} {version}" for name, version in run.checkpoint.libraries.items()),
     }
     rows = "".join(f"| {name} | {value} |\n" for name, value in facts.items())
-    return f"# {run.checkpoint.game}, by {texts.title}\n\n| | |\n|---|---|\n{rows}"
+    return f"# {run.checkpoint.game}, by {run.algorithm.title}\n\n| | |\n|---|---|\n{rows}"
 
 
 def _unknown_network(run: FinishedRun) -> str:
@@ -89,7 +89,7 @@ def _unknown_network(run: FinishedRun) -> str:
 
 def _facts(run: FinishedRun) -> Mapping[str, str]:
     try:
-        return run.algorithm.report_texts().facts(run.training)
+        return run.algorithm.facts(run.training)
     except (KeyError, ValueError, TypeError) as error:  # a field of this algorithm is missing or has the wrong type
         raise CheckpointError(f"{run.checkpoint.folder}: training is not valid: {error!r}") from None
 
@@ -111,19 +111,18 @@ def _scores(run: FinishedRun) -> Iterator[str]:
 
 
 def _metrics(run: FinishedRun) -> Iterator[str]:
-    rows = run.metrics
-    if not rows:
+    if not run.metrics:
         return
-    for section in run.algorithm.report_texts().sections:
-        yield f"## {section.heading}\n"
-        if section.words is not None:
-            try:
-                yield f"{section.words(rows)}\n"
-            except KeyError as error:
-                raise CheckpointError(f"{run.folder / 'metrics.jsonl'}: the key {error} is missing") from None
-        for plot in section.plots:
-            content = plots.metrics_plot(rows, run.algorithm.unit, plot.panels, shares=plot.shares)
-            yield _picture(run, plot.file, content, plot.caption)
+    try:
+        sections = list(run.algorithm.report_sections(run.metrics))
+    except KeyError as error:
+        raise CheckpointError(f"{run.folder / 'metrics.jsonl'}: the key {error} is missing") from None
+    for heading, text, pictures in sections:
+        yield f"## {heading}\n"
+        if text:
+            yield f"{text}\n"
+        for name, content in pictures.items():
+            yield _picture(run, f"{name}.png", content, f"{heading}: {name}")
 
 
 def _match_games(run: FinishedRun) -> list[tuple[GameRecord, int]]:

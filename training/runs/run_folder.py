@@ -234,3 +234,12 @@ def truncate_metrics(file: Path, unit: str, done: int) -> None:
         rows = read_json_lines(file, CheckpointError)
         kept = (row for row in rows if isinstance(row.get(unit), int) and row[unit] <= done)
         write_whole(file, "".join(json.dumps(row) + "\n" for row in kept))
+
+
+def add_metrics(file: Path, unit: str, done: int, values: Mapping[str, float]) -> None:
+    """Add values to the row of ``done``, the last one; a row is added if there is none."""
+    rows = read_json_lines(file, CheckpointError) if file.exists() else []
+    if not rows or rows[-1].get(unit) != done:
+        rows.append({unit: done})
+    rows[-1] |= values
+    write_whole(file, "".join(json.dumps(row) + "\n" for row in rows))
