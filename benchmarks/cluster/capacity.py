@@ -54,7 +54,7 @@ OFFICIAL = {
             "network.blocks=6",
             "learner.batch_size=512",
             "search.simulations=64",
-            "search.fast_simulations=16",
+            "search.capped_simulations=16",
             "search.teacher_share=0",
         ),
     )
@@ -187,8 +187,8 @@ def _measure_game(config: AlphaZeroConfig, transport: Transport) -> Capacity:
 def _self_play_per_core(config: AlphaZeroConfig, inference: Any) -> float:
     """Return the training positions per second: those of full searches, among full and fast ones."""
     seconds = []
-    for full_share in (1.0, 1e-9):
-        search = config.search.replace(full_share=full_share)
+    for full_search_share in (1.0, 1e-9):
+        search = config.search.replace(full_search_share=full_search_share)
         self_play = SelfPlay(
             load_game(config.game), inference, config.replace(search=search), np.random.SeedSequence(0)
         )
@@ -196,7 +196,7 @@ def _self_play_per_core(config: AlphaZeroConfig, inference: Any) -> float:
         begin = time.process_time()
         self_play.step()
         seconds.append(time.process_time() - begin)
-    share = config.search.full_share
+    share = config.search.full_search_share
     return NUM_GAMES * share / (share * seconds[0] + (1 - share) * seconds[1])
 
 
@@ -221,13 +221,13 @@ def _learner_per_core(config: AlphaZeroConfig) -> float:
         begin = time.process_time()
         learner.step(buffers.make_batch(generator, 0.0), 0.0)
         step = time.process_time() - begin
-    return 1 / (adding + config.learner.samples_per_position * step / BATCH_SIZE)
+    return 1 / (adding + config.learner.replay_ratio * step / BATCH_SIZE)
 
 
 def _bytes_per_position(config: AlphaZeroConfig, num_positions: int = 32) -> float:
     game = load_game(config.game)
     positions = np.zeros(num_positions, position_dtype(game))
-    actions = tuple(range(int(num_positions / config.search.full_share)))
+    actions = tuple(range(int(num_positions / config.search.full_search_share)))
     played = PlayedGame(str(game), positions, actions, 0, 0)
     return len(pickle.dumps(PlayedBatch(0, [played]), protocol=5)) / num_positions
 

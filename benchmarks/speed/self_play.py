@@ -23,7 +23,7 @@ PARTS = ("network", "search", "learning")
 class SelfPlayAndLearning(Workload):
     """Training positions of a configuration, with the gradient steps for them, all in one process on one core.
 
-    The configuration is measured as it is after the guide and the teacher. Only full searches make training positions. Their
+    The configuration is measured as it is after the leaf values and the teacher. Only full searches make training positions. Their
     number is that of simulations divided by the mean number per training position, so that the rate does not depend on how many
     of the few searches of a measurement are full ones.
 
@@ -66,8 +66,10 @@ class SelfPlayAndLearning(Workload):
         positions = make_positions(game, records, policies, np.zeros(len(records), np.float32))
         maker = BatchMaker(game, config.learner.search_value_share, features=config.network.sees_features)
         settings = config.search
-        simulations_per_position = self_play.simulations + self_play.fast_simulations * (1 / settings.full_share - 1)
-        steps_per_position = config.learner.samples_per_position / config.learner.batch_size
+        simulations_per_position = self_play.simulations + self_play.capped_simulations * (
+            1 / settings.full_search_share - 1
+        )
+        steps_per_position = config.learner.replay_ratio / config.learner.batch_size
         steps_due = 0.0
 
         def play(units: int) -> int:
@@ -135,7 +137,9 @@ def self_play_simulations(game_name: str, num_simulations: int) -> Workload:
         game = load_measured_game(game_name)
         values = {"algorithm": "alphazero", "game": game_name, "positions": 1, "device": "cpu"}
         values |= {"network": {"channels": CHANNELS, "blocks": BLOCKS}, "self_play": {"num_games": NUM_GAMES}}
-        values |= {"search": {"guide": "none", "simulations": num_simulations, "fast_simulations": num_simulations}}
+        values |= {
+            "search": {"leaf_values": "none", "simulations": num_simulations, "capped_simulations": num_simulations}
+        }
         config = parse_config(values, "bench")
         assert isinstance(config, AlphaZeroConfig)
         network = make_network(Architecture.of_game(game, config.network))

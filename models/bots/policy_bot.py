@@ -101,10 +101,6 @@ class PolicyBot(NetworkBot):
         assert spec.checkpoint is not None
         return cls.load(spec.checkpoint, game, seed, name=spec.name)
 
-    def reseed(self, seed: int) -> None:
-        """Restart the random numbers."""
-        self._generator = np.random.default_rng(check_seed(seed))
-
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is the network's even for a deterministic bot."""
         legal, found = self._policy_of(state)

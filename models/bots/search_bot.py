@@ -17,10 +17,8 @@ from stoneworks.models.bots.spec import BotSpec
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.description import PlaySettings
 from stoneworks.models.inference.network_inference import make_inference
-from stoneworks.models.network_inputs import NetworkInputs
-from stoneworks.models.search.evaluation_cache import EvaluationCache
-from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
+from stoneworks.models.search.leaf_values import make_leaf_values
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchResult, SearchSettings
 
 #: Maximum number of games searched at once, and of the edges of their trees; other games are searched afterwards.
@@ -30,9 +28,9 @@ MAX_EDGES = 1 << 26
 MAX_SIMULATIONS, MAX_EDGES_IN_TIME = 1 << 18, 1 << 24
 #: Batch of a search within a time limit, and the seconds between the analyses of one without a limit.
 BATCH_IN_TIME, SECONDS_PER_REPORT = 8, 0.2
-#: The search policy of play: deterministic, with the value scale of the paper (1 for values in [0, 1]).
-PLAYING_POLICY = Gumbel(gumbel_scale=0, value_scale=0.5)
-PLAYING_SETTINGS = SearchSettings(PLAYING_POLICY, batch=None)
+#: The selection rule of play: deterministic, with the value scale of the paper (1 for values in [0, 1]).
+PLAYING_RULE = Gumbel(gumbel_scale=0, value_scale=0.5)
+PLAYING_SETTINGS = SearchSettings(PLAYING_RULE, batch=None)
 
 
 def playing_settings(
@@ -48,13 +46,13 @@ def playing_settings(
         threads: likewise.
 
     Raises:
-        MissingHeuristicError: the guide needs an evaluation and the game has none.
+        MissingHeuristicError: the leaf values need a heuristic and the game has none.
     """
     return SearchSettings(
         Gumbel(gumbel_scale=0, value_scale=play.value_scale),
         discount=play.discount,
-        guide=make_guide(play.guide, game, play.guide_playouts),
-        guide_weight=play.guide_weight,
+        leaf_values=make_leaf_values(play.leaf_values, game, play.leaf_value_playouts),
+        leaf_value_weight=play.leaf_value_weight,
         features=features,
         batch=batch,
         threads=threads,
@@ -65,8 +63,7 @@ class SearchBot(NetworkBot):
     """Plays the result of a search with a fixed number of simulations, or within a time limit.
 
     With a time limit, the search continues in the tree of the last one if that has the position, and what it leaves of its
-    time is used for the next action of the same turn. Answers of the network for positions of one game are cached across
-    searches and moves.
+    time is used for the next action of the same turn.
     """
 
     name: str = "search"
@@ -91,7 +88,7 @@ class SearchBot(NetworkBot):
             seed: seed of the search; None draws a random one.
             simulations: simulations per search, at least 1.
             seconds: approximate time per step, more than 0; in a batch, per game.
-            settings: how the search runs; the default is a Gumbel search without noise, with ``PLAYING_POLICY``.
+            settings: how the search runs; the default is a Gumbel search without noise, with ``PLAYING_RULE``.
             name: name of the bot in results.
 
         Raises:
@@ -107,18 +104,13 @@ class SearchBot(NetworkBot):
         self.name = name
         self._generator = np.random.default_rng(check_seed(seed))
         self._evaluate = evaluate
-        self._cache = EvaluationCache(evaluate)
         self._settings = settings
         self._searches: dict[tuple[int, int, int | None], NetworkSearch] = {}
         self._last: NetworkSearch | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state of a copy, without the trees and the cached answers of the network."""
-        return {**self.__dict__, "_cache": None, "_searches": {}, "_last": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._cache = EvaluationCache(self._evaluate)
+        """Return the state of a copy, without the trees."""
+        return {**self.__dict__, "_searches": {}, "_last": None}
 
     @classmethod
     def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> SearchBot:
@@ -126,7 +118,7 @@ class SearchBot(NetworkBot):
 
         Raises:
             CheckpointError: the checkpoint does not fit (see ``load_checkpoint``).
-            MissingHeuristicError: its guide needs an evaluation and the game has none.
+            MissingHeuristicError: its leaf values need a heuristic and the game has none.
         """
         assert spec.checkpoint is not None
         assert spec.budget is not None
@@ -136,7 +128,7 @@ class SearchBot(NetworkBot):
             of_search.setdefault("batch", BATCH_IN_TIME)
         settings = playing_settings(checkpoint.play, game, network.features, **of_search)
         budget: dict[str, Any] = {spec.budget.unit: spec.budget.value}
-        return cls(make_inference(network), game, seed, settings=settings, name=spec.name, **budget)
+        return cls(make_inference(network), game, seed, settings=settings, name=str(spec), **budget)
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is that of the search."""
@@ -208,8 +200,7 @@ class SearchBot(NetworkBot):
         return self.search_all(state.record.reshape(1))
 
     def restart(self) -> None:
-        """Prepare for a new game (see :meth:`Bot.restart`). The cached answers of the network and the trees are discarded."""
-        self._cache.clear()
+        """Prepare for a new game (see :meth:`Bot.restart`). The trees are discarded."""
         for search in self._searches.values():
             search.restart()
 
@@ -231,21 +222,25 @@ class SearchBot(NetworkBot):
         if self.seconds is not None:
             return self._search_in_time().run_in_time(roots, self.seconds, self._generator)
         # Searches allocate powers of two of games and simulations; a single position needs little.
-        room = 1 << (len(roots) - 1).bit_length(), 1 << (self.simulations - 1).bit_length()
+        capacity = 1 << (len(roots) - 1).bit_length(), 1 << (self.simulations - 1).bit_length()
         # A search of a single position ends when the table is full.
-        edges = min((room[1] + 1) * self._game.num_actions, MAX_EDGES) if len(roots) == 1 else None
-        return self._search_of(*room, edges).run(roots, self.simulations, self._generator)
+        edges = min((capacity[1] + 1) * self._game.num_actions, MAX_EDGES) if len(roots) == 1 else None
+        return self._search_of(*capacity, edges).run(roots, self.simulations, self._generator)
 
     def _search_in_time(self) -> NetworkSearch:
         return self._search_of(1, MAX_SIMULATIONS, max(MAX_EDGES_IN_TIME, 2 * self._game.num_actions))
 
     def _search_of(self, games: int, simulations: int, edges: int | None = None) -> NetworkSearch:
         """Return the search with these maxima (see :class:`NetworkSearch`), from now on the last one."""
-        room = games, simulations, edges
-        if room not in self._searches:
-            evaluate = self._cache if games == 1 else self._evaluate
-            self._searches[room] = NetworkSearch(
-                self._game, evaluate, self._settings, max_games=games, max_simulations=simulations, max_edges=edges
+        capacity = games, simulations, edges
+        if capacity not in self._searches:
+            self._searches[capacity] = NetworkSearch(
+                self._game,
+                self._evaluate,
+                self._settings,
+                max_games=games,
+                max_simulations=simulations,
+                max_edges=edges,
             )
-        self._last = self._searches[room]
+        self._last = self._searches[capacity]
         return self._last

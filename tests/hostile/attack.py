@@ -43,7 +43,7 @@ from stoneworks.envs.vector import VectorEnv
 from stoneworks.evaluation import ArenaFolderError, ArenaSettings, LadderError, load_arena, load_ladder, play_arena
 from stoneworks.evaluation.ladder import shipped_ladders
 from stoneworks.evaluation.match import play_match
-from stoneworks.evaluation.records import RecordError as GameRecordError, read_records
+from stoneworks.evaluation.records import GameRecordError, read_records
 from stoneworks.models import load_bot
 from stoneworks.models.architecture import Architecture
 from stoneworks.models.bots.spec import UntrustedNameError
@@ -334,7 +334,7 @@ def training(folder: Path, algorithm: str, *more: str) -> list[str]:
     if algorithm == "alphazero":
         settings = (
             "vadus-5 positions=600 positions_per_iteration=100 processes=0 self_play.num_games=16 search.simulations=8 "
-            "search.fast_simulations=4 matches.positions=300 matches.search_opponents=[]"
+            "search.capped_simulations=4 matches.positions=300 matches.search_opponents=[]"
         )
     common = "network.channels=8 network.blocks=1 checkpoint_seconds=1 matches.num_pairs=1 matches.opponents=[random]"
     name, *given = f"{settings} {common}".split()
