@@ -270,7 +270,7 @@ def _load(path: Path, description: CheckpointDescription, game: Game | None) -> 
     if game is not None:
         description.check_plays(str(path), game)
     weights = _read_tensors(path, WEIGHTS_FILE, description)
-    network = make_network(Architecture.of_game(trained_on, config))
+    network = make_network(Architecture.of_game(trained_on, config), seed=0)  # its weights are replaced
     _check_weights(problem, weights, network.state_dict())
     network.load_state_dict(weights)
     network.eval()

@@ -202,9 +202,9 @@ class Solver:
         while progress.ply >= 0:
             begin, before = time.perf_counter(), progress
             arrays = self._path, self._frames, self._candidates, self._table, self._hashing, self._history
-            max_positions = before.num_positions + budget.check(chunk)
+            max_positions = before.num_positions + limits.check(chunk)
             progress = Progress(*self._search(self.game.board, *arrays, before, max_positions))
-            budget.visited += progress.num_positions - before.num_positions
+            limits.visited += progress.num_positions - before.num_positions
             elapsed = time.perf_counter() - begin
             chunk = min(2 * chunk, max(_FIRST_CHUNK, int(chunk * SECONDS_PER_CALL / max(elapsed, 1e-9))))
             if time.monotonic() - self._saved_at > SECONDS_PER_SAVE:

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-import torch
-
 from benchmarks.learners import Clock, Learner
 from benchmarks.protocol import Track
 from stoneworks.envs.rules import Game
@@ -95,9 +93,8 @@ class Ours(Learner):
         raise NotImplementedError
 
     def _network(self) -> BoardNetwork:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(self.config.seed_sequence(INITIAL_WEIGHTS).generate_state(1)[0]))
-            return make_network(Architecture.of_game(self.game, self.config.network))
+        seed = int(self.config.seed_sequence(INITIAL_WEIGHTS).generate_state(1)[0])
+        return make_network(Architecture.of_game(self.game, self.config.network), seed)
 
     def iterate(self) -> None:
         """See :meth:`Learner.iterate`."""

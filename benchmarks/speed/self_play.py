@@ -48,7 +48,7 @@ class SelfPlayAndLearning(Workload):
         from stoneworks.training.alphazero.learner import Learner
         from stoneworks.training.alphazero.positions import BatchMaker, make_positions
         from stoneworks.training.alphazero.self_play import SelfPlay
-        from stoneworks.training.alphazero.sources import device_and_dtype, make_evaluator
+        from stoneworks.training.alphazero.sources import device_and_dtype, make_inference
         from stoneworks.training.runs.config_files import load_config
 
         config = load_config(config_name, overrides)
@@ -57,7 +57,7 @@ class SelfPlayAndLearning(Workload):
         torch.set_num_threads(1)
         game = load_measured_game(config.game)
         network = make_network(Architecture.of_game(game, config.network))
-        self_play = SelfPlay(game, make_evaluator(network, config), config, np.random.SeedSequence(0))
+        self_play = SelfPlay(game, make_inference(network, config), config, np.random.SeedSequence(0))
         self_play.set_progress(1.0)
         learner = Learner(network, config.learner, *device_and_dtype(config))
         search, generator = self_play.search, np.random.default_rng(0)
@@ -130,7 +130,7 @@ def self_play_simulations(game_name: str, num_simulations: int) -> Workload:
         from stoneworks.models.network import Architecture, make_network
         from stoneworks.training.alphazero.config import AlphaZeroConfig
         from stoneworks.training.alphazero.self_play import SelfPlay
-        from stoneworks.training.alphazero.sources import make_evaluator
+        from stoneworks.training.alphazero.sources import make_inference
         from stoneworks.training.runs.config_files import parse_config
 
         torch.set_num_threads(1)
@@ -143,7 +143,7 @@ def self_play_simulations(game_name: str, num_simulations: int) -> Workload:
         config = parse_config(values, "bench")
         assert isinstance(config, AlphaZeroConfig)
         network = make_network(Architecture.of_game(game, config.network))
-        self_play = SelfPlay(game, make_evaluator(network, config), config, np.random.SeedSequence(0))
+        self_play = SelfPlay(game, make_inference(network, config), config, np.random.SeedSequence(0))
 
         def play(units: int) -> int:
             before = self_play.search.num_simulations_done

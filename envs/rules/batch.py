@@ -119,16 +119,6 @@ class Batch:
         self._fill = game.compiled(templates.fill_batch)
         self._reset = game.compiled(templates.reset_batch)
 
-    @property
-    def returns(self) -> npt.NDArray[np.float32]:
-        """The results of the games that are over, ``float32[num_games, 2]``, 0 for the others; no step changes them.
-
-        With ``auto_reset`` no game is over after a step: its result is in ``rewards``.
-        """
-        winners = self._states["winner"]
-        signs = winners[:, None] == np.arange(2), (winners >= 0)[:, None]
-        return np.where(signs[0], 1, -1).astype(np.float32) * signs[1]
-
     def reset(self, rows: npt.ArrayLike | None = None) -> None:
         """Restart the games ``rows[n]`` (default: all). Their rewards become 0 and their flags False."""
         chosen = self._rows(rows)

@@ -179,10 +179,9 @@ _BUILT_IN = (
     ),
     BotEntry(
         "policy",
-        "stoneworks.models.bots.policy_bot:ExportedPolicyBot",
+        "stoneworks.models.bots.policy_bot:OnnxPolicyBot",
         "policy:<file>",
         reads_file=True,
-        needs_torch=True,
     ),
 )
 

@@ -26,7 +26,7 @@ from stoneworks.training.alphazero.learner import Learner, Losses
 from stoneworks.training.alphazero.processes import SelfPlayProcesses
 from stoneworks.training.alphazero.replay_buffer import ReplayBuffers
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlayTimings
-from stoneworks.training.alphazero.sources import GameSource, InProcessSelfPlay, device_and_dtype, make_evaluator
+from stoneworks.training.alphazero.sources import GameSource, InProcessSelfPlay, device_and_dtype, make_inference
 from stoneworks.training.runs.algorithms import Algorithm, Row, TrainingMatch
 from stoneworks.training.runs.hardware import torch_threads
 from stoneworks.training.runs.schedule import value_at
@@ -210,11 +210,11 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             seed = self.config.seed_sequence(_MATCHES, self.iterations, number)
             bot: Bot = PolicyBot(self.network, self.game, deterministic=True, name=player)
             if player == searcher:
-                evaluator = make_evaluator(self.network, self.config)
+                inference = make_inference(self.network, self.config)
                 search = playing_settings(self.play, self.game, self.config.network.sees_features)
                 of_bot = int(seed.generate_state(3)[2])  # the first two are those of the opponent and of the openings
                 bot = SearchBot(
-                    evaluator, self.game, of_bot, simulations=settings.simulations, settings=search, name=player
+                    inference, self.game, of_bot, simulations=settings.simulations, settings=search, name=player
                 )
             yield TrainingMatch(player, bot, opponent, seed)
 

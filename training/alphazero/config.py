@@ -49,8 +49,7 @@ class SearchConfig(Document):
         solve: whether the search propagates proven results and looks for wins within the turn.
     """
 
-    renamed_keys: ClassVar[Mapping[str, str]] = {
-        **RENAMED_KEYS,
+    renamed_keys: ClassVar[Mapping[str, str]] = RENAMED_KEYS | {
         "full_share": "full_search_share",
         "fast_simulations": "capped_simulations",
     }

@@ -123,7 +123,7 @@ def _play_for_ever(
     exit_with_parent()
     try:
         add_entries(entries)
-        network = make_network(architecture)
+        network = make_network(architecture, seed=0)
         newest = weights.get()
         self_play = InProcessSelfPlay(network, config, seed)
         waiting: list[PlayedGame] = []

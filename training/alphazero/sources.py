@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
-from stoneworks.models import evaluator
-from stoneworks.models.evaluator import DTYPES, Evaluator, fastest_dtype
+from stoneworks.models.inference import network_inference
+from stoneworks.models.inference.network_inference import DTYPES, Inference, fastest_dtype
 from stoneworks.models.network import BoardNetwork
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay, SelfPlayTimings
@@ -77,10 +77,10 @@ def device_and_dtype(config: AlphaZeroConfig) -> tuple[torch.device, torch.dtype
     return device, fastest_dtype(device) if config.precision == "auto" else DTYPES[config.precision]
 
 
-def make_evaluator(network: BoardNetwork, config: AlphaZeroConfig) -> Evaluator:
-    """Return an evaluator for the acting network."""
+def make_inference(network: BoardNetwork, config: AlphaZeroConfig) -> Inference:
+    """Return the inference with the acting network."""
     dtype = None if config.precision == "auto" else DTYPES[config.precision]
-    return evaluator.make_evaluator(network, device=find_device(config.device), dtype=dtype)
+    return network_inference.make_inference(network, device=find_device(config.device), dtype=dtype)
 
 
 class InProcessSelfPlay(GameSource):
@@ -105,7 +105,7 @@ class InProcessSelfPlay(GameSource):
         games of a small share would take most of a run until the first of them end.
         """
         torch.set_num_threads(config.threads)
-        self._evaluator = make_evaluator(network, config)
+        self._inference = make_inference(network, config)
         shares = config.largest_shares()
         largest = max(shares.values())
         most = config.self_play.num_games
@@ -115,7 +115,7 @@ class InProcessSelfPlay(GameSource):
         self.parts = {
             game: SelfPlay(
                 load_game(game),
-                self._evaluator,
+                self._inference,
                 config,
                 own_seed,
                 num_games=min(most, max(MIN_GAMES, round(most * share / largest))),
@@ -140,7 +140,7 @@ class InProcessSelfPlay(GameSource):
 
     def update(self, weights: Mapping[str, Tensor | npt.NDArray[np.float32]], progress: float) -> None:
         """See :meth:`GameSource.update`."""
-        self._evaluator.load_weights({name: torch.as_tensor(values) for name, values in weights.items()})
+        self._inference.load_weights({name: torch.as_tensor(values) for name, values in weights.items()})
         self._shares = self._config.shares(progress)
         for self_play in self.parts.values():
             self_play.set_progress(progress)

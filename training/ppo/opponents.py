@@ -108,7 +108,7 @@ class OpponentPool:
         return interval
 
     def _add(self, update: int, weights: Mapping[str, Tensor]) -> None:
-        network = make_network(self._learner.architecture).to(next(self._learner.parameters()).device)
+        network = make_network(self._learner.architecture, seed=0).to(next(self._learner.parameters()).device)
         network.load_state_dict(weights)
         network.eval().requires_grad_(False)
         self._past[update] = PolicyBot(network, self._game, update, name=f"{PAST}{update}")

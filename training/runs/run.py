@@ -40,7 +40,7 @@ from stoneworks.processes import check_main_guard
 from stoneworks.reading import read_text
 from stoneworks.training.runs.algorithms import ALGORITHMS, Algorithm, ConfigError, RunConfig, TrainingMatch
 from stoneworks.training.runs.config_files import MAX_BYTES, check_unchanged, dump_config
-from stoneworks.training.runs.hardware import describe_hardware, torch_threads
+from stoneworks.training.runs.hardware import describe_hardware, own_settings
 from stoneworks.training.runs.run_folder import (
     CHECKPOINT_FOLDER,
     CONFIG_FILE,
@@ -55,7 +55,6 @@ from stoneworks.training.runs.run_folder import (
 )
 
 with require_extra("train", "training runs"):
-    import torch
     from torch.utils.tensorboard import SummaryWriter
 
 #: Purpose of the random numbers of the initial weights (see ``RunConfig.seed_sequence``).
@@ -152,7 +151,7 @@ def train_run(
     for name in config.bot_names():
         load_bot(name, game).close()
     _check_folder(Path(folder), algorithm_class.files)
-    with torch_threads(config.threads), lock_folder(Path(folder)):
+    with own_settings(config.threads), lock_folder(Path(folder)):
         run = Run(algorithm_class, config, Path(folder), resume)
         run.on_status = report or run.on_status
         run.on_metrics = on_metrics or run.on_metrics
@@ -255,9 +254,7 @@ class Run:
         """Return the initial network: that of ``initial``, or one with random weights."""
         architecture = Architecture.of_game(load_game(self.config.game), self.config.network)
         if initial is None:
-            with torch.random.fork_rng(devices=[]):
-                torch.manual_seed(int(self.config.seed_sequence(INITIAL_WEIGHTS).generate_state(1)[0]))
-                return make_network(architecture)
+            return make_network(architecture, int(self.config.seed_sequence(INITIAL_WEIGHTS).generate_state(1)[0]))
         if initial.network.architecture != architecture:
             raise CheckpointError(
                 f"init_from must be a checkpoint of the network {architecture}, got {initial.network.architecture}"

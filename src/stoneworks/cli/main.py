@@ -14,7 +14,7 @@ from typing import Annotated, cast
 
 import typer
 
-from stoneworks.cli import arena, check, compile, play, replay, solve, train, web
+from stoneworks.cli import arena, check, compile, export, play, replay, solve, train, web
 from stoneworks.registry import IMPORT_VARIABLE
 
 app = typer.Typer(
@@ -35,6 +35,7 @@ for command in (
     play.bots,
     train.train,
     train.report,
+    export.export,
     check.check,
     play.play,
     play.match,

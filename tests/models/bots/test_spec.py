@@ -35,7 +35,7 @@ def test_a_spec_says_what_a_name_says(tmp_path: Path) -> None:
     assert (spec.text, spec.arguments) == ("python -u player.py, --seed=3", {"seconds": 2.0})
     assert spec.entry.starts_programs
     spec = BotSpec.parse("policy:some/file,c=2")
-    assert (spec.paths, spec.entry.needs_torch, spec.needs_heuristic) == ((Path("some/file,c=2"),), True, False)
+    assert (spec.paths, spec.entry.needs_torch, spec.needs_heuristic) == ((Path("some/file,c=2"),), False, False)
     spec = BotSpec.parse("vadus@64,batch=8,threads=2")
     assert (spec.shipped, spec.budget, spec.paths) == ("vadus", Budget("simulations", 64), ())
     assert spec.arguments == {"simulations": 64, "batch": 8, "threads": 2}

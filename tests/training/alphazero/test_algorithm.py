@@ -30,7 +30,7 @@ from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import load_checkpoint, load_training_state
-from stoneworks.models.evaluator import NetworkEvaluator
+from stoneworks.models.inference.network_inference import TorchInference
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.training.alphazero.algorithm import METRICS, lines_of
 from stoneworks.training.alphazero.learner import Learner, Losses
@@ -412,8 +412,8 @@ def guaranteed(bot: SearchBot, game: Game, player: int) -> float:
 
 def guarantees(network: BoardNetwork, game: Game, simulations: int) -> tuple[float, float]:
     """What a search with the network guarantees itself as first and as second player."""
-    evaluator = NetworkEvaluator(network, device=torch.device("cpu"), dtype=torch.float32)
-    bot = SearchBot(evaluator, game, simulations=simulations)
+    inference = TorchInference(network, device=torch.device("cpu"), dtype=torch.float32)
+    bot = SearchBot(inference, game, simulations=simulations)
     return guaranteed(bot, game, 0), guaranteed(bot, game, 1)
 
 

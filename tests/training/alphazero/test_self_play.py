@@ -166,7 +166,7 @@ def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_lat
 
 
 def mixed_self_play(monkeypatch: pytest.MonkeyPatch, config: AlphaZeroConfig, network: Values) -> InProcessSelfPlay:
-    monkeypatch.setattr(sources, "make_evaluator", lambda *_: network)
+    monkeypatch.setattr(sources, "make_inference", lambda *_: network)
     return InProcessSelfPlay(Mock(playing_state_dict=dict), config, np.random.SeedSequence(3))
 
 

@@ -69,7 +69,7 @@ class SelfPlayActor:
         """Begin the games. Raises :class:`ClusterError` if this node does not run the code of ``identity``."""
         add_entries(entries)
         check_identity(identity, identity_of_run(config))
-        self._self_play = InProcessSelfPlay(make_network(architecture), config, seed)
+        self._self_play = InProcessSelfPlay(make_network(architecture, seed=0), config, seed)
         self._update = -1
 
     def play(self, weights: Arrays, update: int, progress: float, num_positions: int, seconds: float) -> PlayedBatch:
