@@ -14,13 +14,13 @@ from stoneworks.checks import check_integer
 from stoneworks.envs.rules import Batch, Game
 from stoneworks.envs.rules.parts import has_features, has_heuristic
 from stoneworks.models.bots.loading import load_bot, playable_bots
+from stoneworks.models.inference.winograd import compiled_network
 from stoneworks.models.machine import num_processors
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.leaf_values import make_leaf_values
 from stoneworks.models.search.network_search import NetworkSearch, SearchSettings, SelectionRule
 from stoneworks.models.search.puct import PUCT
-from stoneworks.models.winograd import compiled_network
 from stoneworks.processes import exit_with_parent, process_pool
 
 

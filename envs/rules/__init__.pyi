@@ -8,6 +8,7 @@ from .game import (
     Symmetry as Symmetry,
     load_game as load_game,
 )
+from .game_check import check_game as check_game
 from .game_registry import (
     GameEntry as GameEntry,
     RegistrationError as RegistrationError,

@@ -14,7 +14,7 @@ from stoneworks.envs.rules import templates
 from stoneworks.envs.rules.compiler.random_numbers import independent_seeds
 from stoneworks.envs.rules.compiler.thread_team import ThreadTeam
 from stoneworks.envs.rules.contract import NO_ACTION
-from stoneworks.envs.rules.fields import TAG
+from stoneworks.envs.rules.fields import NO_WINNER, TAG
 from stoneworks.envs.rules.game import Game, IllegalActionError, PositionError, load_game
 from stoneworks.envs.rules.state import State
 
@@ -48,7 +48,7 @@ class Batch:
             after the end of the game).
         action_masks: ``int8[num_games, num_actions]``, 1 for legal actions; zeros after the end of the game.
         current_players: ``int8[num_games]``, the player to move, or ``TERMINAL_PLAYER`` (-4).
-        rewards: ``float32[num_games, 2]``, the rewards of both players for the last step.
+        rewards: ``float32[num_games, 2]``, the rewards of both players for the last step; see ``returns`` for finished games.
         terminated: ``bool[num_games]``, whether the game is over (with ``auto_reset``: whether the last step ended one).
         truncated: ``bool[num_games]``, the same for games that were truncated at their maximum length.
     """
@@ -214,6 +214,15 @@ class Batch:
         play_out = self.game.compiled(templates.play_out)
         self._share(play_out, lambda part: (states[part], self._seeds[part], returns[part], num_actions[part]))
         return returns, num_actions
+
+    @property
+    def returns(self) -> npt.NDArray[np.float32]:
+        """Results of the games as their positions have them, ``float32[num_games, 2]``: zeros until the end.
+
+        Unlike ``rewards``, which are those of the last step, they stay until a game is restarted.
+        """
+        winners = self._states["winner"][:, None]
+        return np.where(winners == NO_WINNER, 0, np.where(winners == [0, 1], 1, -1)).astype(np.float32)
 
     def state(self, row: int) -> State:
         """Return a copy of one game's position as a ``State`` with an empty history.

@@ -289,8 +289,13 @@ class GameDefinition(ABC, Generic[S]):
         return self.grid.cell_names[cell]
 
     def keeps_rules(self, of_grid: GridSymmetry) -> bool:
-        """Return whether a symmetry of the grid is a symmetry of the game."""
-        return True
+        """Return whether a symmetry of the grid is a symmetry of the game.
+
+        By default, all are, or only the identity if the game has several planes of board actions and does not say by
+        ``action_plane_images`` what becomes of them.
+        """
+        knows_planes = type(self).action_plane_images is not GameDefinition.action_plane_images
+        return self.num_action_planes == 1 or knows_planes or of_grid is self.grid.symmetries[0]
 
     def action_plane_images(self, directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the image of each action plane if direction d is mapped to ``directions[d]``."""

@@ -20,6 +20,7 @@ from stoneworks.envs.rules.fields import NO_WINNER, TAG, TERMINAL_PLAYER
 from stoneworks.envs.rules.game_registry import GAMES, GameEntry, game_entry, parse_game_string
 from stoneworks.envs.rules.grid import GridSymmetry
 from stoneworks.envs.rules.options import check_options
+from stoneworks.envs.rules.position_text import parse_position
 from stoneworks.registry import RegistrationError
 
 if TYPE_CHECKING:
@@ -167,6 +168,24 @@ class Game(GameDefinition["State"]):
         for line in text.splitlines():
             state.apply_action(self.string_to_action(line))
         return state
+
+    def state_from_text(self, text: str, *, trusted: bool = False) -> State:
+        """Return the state that ``State.to_text`` describes, with an empty history.
+
+        Args:
+            text: one line, such as ``"vadus(size=3) current_player=1 num_stones=1 stones=c3:1"``.
+            trusted: skip the check that it is a position of the game, e.g. for a game that does not declare its fields.
+
+        Raises:
+            PositionError: the text is malformed, of another game, or not a valid position; the message names the field.
+        """
+        from stoneworks.envs.rules.state import State
+
+        try:
+            record = parse_position(str(self), self.grid, np.frombuffer(self.initial_record, self.state_dtype), text)
+        except ValueError as error:
+            raise PositionError(str(error)) from None
+        return State.from_record(self, record[0], trusted=trusted)
 
     def perft(self, depth: int) -> int:
         """Return the number of distinct sequences of ``depth`` actions from the initial position; finished games have none."""
@@ -348,8 +367,18 @@ class Game(GameDefinition["State"]):
 
 @lru_cache(maxsize=64)
 def make_game(game_class: type[Game], options: tuple[tuple[str, Any], ...]) -> Game:
-    """Return the game with these options, the same object for the same arguments."""
-    return game_class(**dict(options))
+    """Return the game with these options, the same object for the same arguments.
+
+    Raises:
+        RegistrationError: two actions have the same text.
+    """
+    game = game_class(**dict(options))
+    if len(game._action_of_text) < game.num_actions:
+        first, text = next((i, text) for i, text in enumerate(game.action_texts) if game._action_of_text[text] != i)
+        raise RegistrationError(
+            f"{game}: actions {first} and {game._action_of_text[text]} have the same text {text!r}; see board_action_text"
+        )
+    return game
 
 
 def _unpickle(entry: GameEntry | None, name: str, options: tuple[tuple[str, Any], ...]) -> Game:

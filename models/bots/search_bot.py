@@ -11,11 +11,13 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_positive, check_seed
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.models.bots.bot import LINE_ACTIONS, NUM_LINES, Analysis, Bot, check_batch, check_position
+from stoneworks.models.bots.bot import LINE_ACTIONS, NUM_LINES, Analysis, check_batch, check_position
+from stoneworks.models.bots.network_bot import NetworkBot, Outputs
 from stoneworks.models.bots.spec import BotSpec
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.description import PlaySettings
-from stoneworks.models.evaluator import make_evaluator
+from stoneworks.models.inference.network_inference import make_inference
+from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.leaf_values import make_leaf_values
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchResult, SearchSettings
@@ -58,7 +60,7 @@ def playing_settings(
     )
 
 
-class SearchBot(Bot):
+class SearchBot(NetworkBot):
     """Plays the result of a search with a fixed number of simulations, or within a time limit.
 
     With a time limit, the search continues in the tree of the last one if that has the position, and what it leaves of its
@@ -82,7 +84,7 @@ class SearchBot(Bot):
         """Create the bot, with 64 simulations if neither ``simulations`` nor ``seconds`` is given.
 
         Args:
-            evaluate: the network, see :func:`stoneworks.models.evaluator.make_evaluator`.
+            evaluate: the network, see :func:`stoneworks.models.inference.network_inference.make_inference`.
             game: the game.
             seed: seed of the search; None draws a random one.
             simulations: simulations per search, at least 1.
@@ -99,7 +101,7 @@ class SearchBot(Bot):
             )
         self.simulations = check_integer("simulations", 64 if simulations is None else simulations, 1)
         self.seconds = None if seconds is None else check_positive("seconds", seconds)
-        self._game = game
+        super().__init__(game, NetworkInputs(game, settings.features))
         self.name = name
         self._generator = np.random.default_rng(check_seed(seed))
         self._evaluate = evaluate
@@ -127,7 +129,7 @@ class SearchBot(Bot):
             of_search.setdefault("batch", BATCH_IN_TIME)
         settings = playing_settings(checkpoint.play, game, network.features, **of_search)
         budget: dict[str, Any] = {spec.budget.unit: spec.budget.value}
-        return cls(make_evaluator(network), game, seed, settings=settings, name=spec.name, **budget)
+        return cls(make_inference(network), game, seed, settings=settings, name=str(spec), **budget)
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is that of the search."""
@@ -215,6 +217,9 @@ class SearchBot(Bot):
         at_once = at_once if self.seconds is None else 1
         results = [self._search_at_once(roots[first : first + at_once]) for first in range(0, len(roots), at_once)]
         return results[0] if len(results) == 1 else SearchResult(*map(np.concatenate, zip(*results, strict=True)))
+
+    def _infer(self, planes: npt.NDArray[np.float32]) -> Outputs:
+        return self._evaluate(planes)
 
     def _search_at_once(self, roots: npt.NDArray[np.void]) -> SearchResult:
         if self.seconds is not None:

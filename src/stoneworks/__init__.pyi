@@ -2,6 +2,7 @@ from .envs.rules import (
     Batch as Batch,
     Game as Game,
     State as State,
+    check_game as check_game,
     game_names as game_names,
     load_game as load_game,
     register_game as register_game,
