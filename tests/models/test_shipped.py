@@ -53,7 +53,7 @@ def test_a_checkpoint_says_how_it_plays_and_a_number_behind_at_is_a_search(place
         assert (bot.simulations, bot.seconds, bot.name) == (simulations, None, name)
     settings = bot._settings
     assert (settings.discount, settings.leaf_value_weight, settings.batch, settings.threads) == (0.5, 0.25, None, 1)
-    assert settings.policy == Gumbel(gumbel_scale=0, value_scale=0.3)
+    assert settings.rule == Gumbel(gumbel_scale=0, value_scale=0.3)
     assert (settings.leaf_values._scale, settings.leaf_values._num_playouts) == (0, 3)  # type: ignore[union-attr]
     bot = load_bot(f"{folder}@0.05s,threads=2", GAME, seed=1)
     assert isinstance(bot, SearchBot)
