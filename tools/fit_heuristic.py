@@ -24,7 +24,7 @@ import typer
 
 from stoneworks.envs.rules import Batch, Game, load_game
 from stoneworks.envs.rules.games import game_entry
-from stoneworks.envs.rules.kernels import BoardArray, Float32s, Int8Table, Int16s, StateArray, specialized_kernel
+from stoneworks.envs.rules.kernels import BoardArray, Float32s, Int16s, Int16Table, StateArray, specialized_kernel
 from stoneworks.evaluation.match import play_match, summarize
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.evaluations import evaluation_kernels
@@ -37,7 +37,7 @@ Float32Array = npt.NDArray[np.float32]
 #: Random actions at the start of a game: from the first to the last number.
 OPENING_ACTIONS = (2, 8)
 #: Games that are played at the same time.
-GAMES_AT_ONCE = 500
+GAMES_AT_ONCE = 250
 #: Share of later values and of the result in a target: the weight of the value n turns later is (1 - lambda) lambda^(n - 1).
 TRACE_DECAY = 0.9
 #: Repetitions of the fit with the values of the last one as targets.
@@ -77,12 +77,12 @@ class Terms(NamedTuple):
     """What a fit reads of positions.
 
     Attributes:
-        counts: ``int8[n, num_terms]``, the number of each term.
-        phases: ``int16[n]``, the phase.
+        counts: ``int16[n, num_terms]``, the number of each term.
+        phases: ``int16[n]``, the phase, counted from the first knot.
         decided: ``bool[n]``, whether the heuristic considers the game decided.
     """
 
-    counts: npt.NDArray[np.int8]
+    counts: npt.NDArray[np.int16]
     phases: npt.NDArray[np.int16]
     decided: npt.NDArray[np.bool_]
 
@@ -158,15 +158,16 @@ class Heuristic:
         return kernels
 
     def player(self, kernels: dict[str, Any], seed: int, **budget: Any) -> AlphaBetaBot:
-        """Return an alpha-beta bot with the kernels."""
+        """Return an alpha-beta bot with the kernels. Its time is that of the processor, so other programs do not change results."""
         bot = AlphaBetaBot(self.game, seed, **budget)
+        bot._clock = time.thread_time
         bot._search = self.game.compiled(search_depths, kernels)
         return bot
 
     def read(self, states: npt.NDArray[np.void]) -> tuple[Terms, Float32Array]:
         """Return the terms of positions and their hand-written evaluations for the player to move."""
         count = self.game.compiled(_count_terms, {name: getattr(self.module, name) for name in ("weigh", "phase_of")})
-        counts, values = np.zeros((len(states), len(self.terms)), np.int8), np.empty(len(states), np.float32)
+        counts, values = np.zeros((len(states), len(self.terms)), np.int16), np.empty(len(states), np.float32)
         phases = np.empty(len(states), np.int16)
         count(self.game.board, states, np.zeros(len(self.terms), np.float32), counts, phases)
         self.game.compiled(evaluate_states, self.kernels("", None))(self.game.board, states, values)
@@ -192,7 +193,7 @@ def _find_table(board: BoardArray) -> int:
     return table_of(board[0])
 
 
-def _count_terms(board: BoardArray, states: StateArray, weights: Float32s, counts: Int8Table, phases: Int16s) -> None:
+def _count_terms(board: BoardArray, states: StateArray, weights: Float32s, counts: Int16Table, phases: Int16s) -> None:
     for row in range(states.shape[0]):
         weigh(board[0], states[row], weights, counts[row])
         phases[row] = phase_of(board[0], states[row])
@@ -206,7 +207,7 @@ def fit_weights(
     Returns:
         ``float32[num_knots, num_terms]``, the weights in logits of the expected result, and ``float32[n]``, the logit of each position.
     """
-    shares = torch.from_numpy(phases.shares()[terms.phases - phases.knots[0]])
+    shares = torch.from_numpy(phases.shares()[terms.phases])
     counts = torch.from_numpy(terms.counts.astype(np.float32))
     rows = torch.from_numpy(np.flatnonzero(used))
     weights = torch.zeros(len(phases.knots), counts.shape[1])
@@ -373,7 +374,7 @@ def main(
     random_share: Annotated[float, typer.Option(min=0, max=1, help="Share of random turns.")] = 0.05,
     iterations: Annotated[int, typer.Option(min=1, help="Maximum number of iterations.")] = 3,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of games of each match.")] = 100,
-    seconds: Annotated[float, typer.Option(min=0.001, help="Time per action in matches.")] = 0.02,
+    seconds: Annotated[float, typer.Option(min=0.001, help="Processor time per action in matches.")] = 0.005,
     seed: Annotated[int, typer.Option(min=0)] = 0,
 ) -> None:
     """Learn the weights of a game's heuristic on one board and write them to the game's file."""

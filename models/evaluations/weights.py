@@ -11,10 +11,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from stoneworks.envs.rules.kernels import Float32s, inlined
 
 
 class Phases(NamedTuple):
@@ -57,3 +59,11 @@ def write_weights(path: Path, board: str, terms: Sequence[str], of_knots: npt.ND
         for name, table in sorted(content.items())
     ]
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+@inlined
+def add_term(weights: Float32s, counts: Any, term: int, number: int) -> float:
+    """Return the weight of ``number`` occurrences of a term, and count them in ``counts`` unless that is None."""
+    if counts is not None:
+        counts[term] += number
+    return weights[term] * number  # type: ignore[no-any-return]
