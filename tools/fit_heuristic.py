@@ -23,14 +23,14 @@ import torch
 import typer
 
 from stoneworks.envs.rules import Batch, Game, load_game
-from stoneworks.envs.rules.games import game_entry
-from stoneworks.envs.rules.kernels import BoardArray, Float32s, Int16s, Int16Table, StateArray, specialized_kernel
+from stoneworks.envs.rules.compiler.compiler import specialized_kernel
+from stoneworks.envs.rules.compiler.types import BoardArray, Float32s, Int16s, Int16Table, StateArray
+from stoneworks.envs.rules.compiler.weights import Phases, write_weights
+from stoneworks.envs.rules.parts import game_part, heuristic_kernels
 from stoneworks.evaluation.match import play_match, summarize
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
-from stoneworks.models.evaluations import evaluation_kernels
-from stoneworks.models.evaluations.weights import Phases, write_weights
 from stoneworks.models.search.alphabeta import search_depths
-from tools.evaluation_scale import DECIDED, evaluate_states
+from tools.heuristic_scale import DECIDED, evaluate_states
 
 Float32Array = npt.NDArray[np.float32]
 
@@ -142,19 +142,19 @@ class Heuristic:
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self.module: Any = game_entry(game.name).load("evaluation")
+        self.module: Any = game_part(game, "heuristic")
         self.phases: Phases = self.module.PHASES
         self.terms: tuple[str, ...] = self.module.TERMS
         self.table = int(game.compiled(_find_table, {"table_of": self.module.table_of})(game.board))
 
     def kernels(self, name: str, of_knots: Float32Array | None) -> dict[str, Any]:
         """Return the kernels with weights ``float32[num_knots, num_terms]``, or the hand-written ones."""
-        kernels = dict(evaluation_kernels(self.game))
+        kernels = dict(heuristic_kernels(self.game))
         if of_knots is None:
-            return {**kernels, "evaluate": self.module.evaluate_by_hand}
+            return {**kernels, "heuristic": self.module.heuristic_by_hand}
         weights = self.module.WEIGHTS.copy()
         weights[self.table] = self.phases.shares() @ of_knots
-        kernels["evaluate"] = specialized_kernel(self.module.evaluate.py_func, name, {"WEIGHTS": weights})
+        kernels["heuristic"] = specialized_kernel(self.module.heuristic.py_func, name, {"WEIGHTS": weights})
         return kernels
 
     def player(self, kernels: dict[str, Any], seed: int, **budget: Any) -> AlphaBetaBot:
@@ -392,7 +392,7 @@ def main(
         typer.echo("no weights gained on the hand-written heuristic")
         return
     heuristic = run._heuristic
-    file = Path(heuristic.module.__file__).with_suffix(".json")
+    file = Path(heuristic.module.__file__).with_name("heuristic.json")
     write_weights(file, heuristic.module.BOARDS[heuristic.table], heuristic.terms, best)
     typer.echo(f"wrote {file}")
 

@@ -1,4 +1,4 @@
-"""``State``: a position of a game, with the methods of OpenSpiel's ``State``."""
+"""``State``: a position of a game, with OpenSpiel's names of methods."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_player
 from stoneworks.envs.rules import templates
-from stoneworks.envs.rules.game import Explanation, Game, IllegalActionError, RecordError
-from stoneworks.envs.rules.openspiel_names import OpenSpielState
-from stoneworks.envs.rules.records import TAG
-from stoneworks.envs.rules.templates import ILLEGAL, NO_WINNER
+from stoneworks.envs.rules.contract import Explanation
+from stoneworks.envs.rules.fields import NO_WINNER, TAG, TERMINAL_PLAYER
+from stoneworks.envs.rules.game import Game, IllegalActionError, PositionError
+from stoneworks.envs.rules.templates import ILLEGAL
 
 
 class Outcome(NamedTuple):
@@ -26,7 +26,7 @@ class Outcome(NamedTuple):
 _BOOL, _INT8, _FLOAT32 = np.dtype(np.bool_), np.dtype(np.int8), np.dtype(np.float32)
 
 
-class State(OpenSpielState):
+class State:
     """A position of a game. It is mutable; ``clone`` returns an independent copy.
 
     States are equal if their positions are equal; the history is not compared. The attribute ``game`` is
@@ -148,7 +148,7 @@ class State(OpenSpielState):
 
     def is_terminal(self) -> bool:
         """Return whether the game is over (including truncated games)."""
-        return self._current_player == templates.TERMINAL_PLAYER
+        return self._current_player == TERMINAL_PLAYER
 
     def is_truncated(self) -> bool:
         """Return whether the game was truncated at its maximum length."""
@@ -210,16 +210,16 @@ class State(OpenSpielState):
 
         Raises:
             ValueError: ``game`` is not a game.
-            RecordError: the record is not a position of this game.
+            PositionError: the record is not a position of this game.
         """
         if not isinstance(game, Game):
             raise ValueError(f"game must be a Game, got {game!r}")
         if getattr(record, "dtype", None) != game.state_dtype:
-            raise RecordError(
+            raise PositionError(
                 f"{game}: the record has a different dtype ({type(record).__name__}); expected game.state_dtype"
             )
         if np.shape(record) not in ((), (1,)):
-            raise RecordError(f"{game}: expected a single record, got an array of shape {np.shape(record)}")
+            raise PositionError(f"{game}: expected a single record, got an array of shape {np.shape(record)}")
         state = cls.__new__(cls)
         state._game = game
         state._records = np.zeros(1, game.state_dtype)
