@@ -1,12 +1,12 @@
 """Learn the weights of a game's heuristic from games of alpha-beta search against itself, from nothing.
 
-``python -m tools.fit_heuristic "trugo(tiles=18,max_turns=100,radius=5)"`` plays games from random openings with the hand-written
-heuristic, fits the weights to them, and repeats with the learned weights until a match against the previous ones no longer
-gains. The last weights that gained are written to the game's file. Games, weights and matches are kept in a folder, so a run that was
-stopped goes on where it was; equal seeds give equal games and weights.
+``python -m tools.fit_heuristic "trugo(tiles=18,max_turns=100,radius=5)" --folder runs/trugo-18`` plays games from random openings
+with the hand-written heuristic, fits the weights to them, and repeats with the learned weights until a match against the
+previous ones no longer gains. The last weights that gained are written to the game's file. Games, weights and matches are kept
+in the folder, so a run that was stopped continues where it was; equal seeds give equal games and weights.
 
-The fit is a logistic regression of the expected result on the terms. Its targets are those of TD(lambda): a mean of the result of the game
-and of the values of later positions, by the weights of the previous fit. Positions of every tenth game only test it.
+The fit is a logistic regression of the expected result on the terms. Its targets are those of TD(lambda): means of the result of
+the game and of the values of later positions, by the weights of the previous fit. Positions of every tenth game only test it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -27,7 +28,7 @@ from stoneworks.envs.rules.compiler.compiler import specialized_kernel
 from stoneworks.envs.rules.compiler.types import BoardArray, Float32s, Int16s, Int16Table, StateArray
 from stoneworks.envs.rules.compiler.weights import Phases, write_weights
 from stoneworks.envs.rules.parts import game_part, heuristic_kernels
-from stoneworks.evaluation.match import play_match, summarize
+from stoneworks.evaluation.match import play_match
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.search.alphabeta import search_depths
 from tools.heuristic_scale import DECIDED, evaluate_states
@@ -158,7 +159,7 @@ class Heuristic:
         return kernels
 
     def player(self, kernels: dict[str, Any], seed: int, **budget: Any) -> AlphaBetaBot:
-        """Return an alpha-beta bot with the kernels. Its time is that of the processor, so other programs do not change results."""
+        """Return an alpha-beta bot with the kernels. Its time is processor time, which other programs do not take."""
         bot = AlphaBetaBot(self.game, seed, **budget)
         bot._clock = time.thread_time
         bot._search = self.game.compiled(search_depths, kernels)
@@ -265,13 +266,11 @@ def traced_targets(
     return np.where(is_first, targets, 1 - targets)
 
 
-def quality(
-    logits: Float32Array, positions: Positions, chosen: npt.NDArray[np.bool_]
-) -> list[dict[str, float]]:
+def quality(logits: Float32Array, positions: Positions, chosen: npt.NDArray[np.bool_]) -> list[dict[str, float]]:
     """Return log loss and correlation with the result of the positions ``chosen``, by actions left and (first) in all."""
     rows: list[dict[str, float]] = []
     bounds = [(REPORTED_ACTIONS_LEFT[0], REPORTED_ACTIONS_LEFT[-1])]
-    bounds += list(zip(REPORTED_ACTIONS_LEFT[:-1], REPORTED_ACTIONS_LEFT[1:], strict=True))
+    bounds += list(pairwise(REPORTED_ACTIONS_LEFT))
     for low, high in bounds:
         part = chosen & (positions.left >= low) & (positions.left < high)
         results, values = positions.results[part].astype(np.float64), logits[part].astype(np.float64)
@@ -325,7 +324,10 @@ class Run:
                 number = min(GAMES_AT_ONCE, self._plan.num_games - done)
                 played = play_games(self._game, bot, number, self._plan.random_share, int(seed))
                 temporary = file.with_suffix(".tmp.npz")
-                np.savez(temporary, **{**played._asdict(), "states": played.states.view(np.uint8).reshape(len(played.states), -1)})
+                np.savez(
+                    temporary,
+                    **{**played._asdict(), "states": played.states.view(np.uint8).reshape(len(played.states), -1)},
+                )
                 temporary.rename(file)
                 typer.echo(f"iteration {iteration}: {done + number} games, {time.perf_counter() - begin:.0f} s")
             with np.load(file) as stored:

@@ -102,7 +102,7 @@ class AlphaBetaBot(ActionValueBot):
     def _search_to(
         self, first_depth: int, depth: int, states: npt.NDArray[np.void], work: WorkBuffers, limit: int = _NO_LIMIT
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the values of the actions, the actions to play, and the numbers of visited positions, at most ``limit`` of each."""
+        """Return the values of actions, the actions to play, and the numbers of visited positions, each at most ``limit``."""
         values = np.empty((len(states), self._game.num_actions), np.float32)
         actions = np.empty(len(states), np.int64)
         num_positions = np.empty(len(states), np.int64)

@@ -1,7 +1,7 @@
 """Heuristic of Taigo: open lines of five of each player, and the threats among them.
 
-``heuristic`` sums weights of windows from ``heuristic.json`` (see :mod:`stoneworks.envs.rules.compiler.weights`); ``heuristic_by_hand`` and
-the ratings use hand-written values.
+``heuristic`` sums weights of windows from ``heuristic.json`` (see :mod:`stoneworks.envs.rules.compiler.weights`). Ratings of
+actions, features and ``heuristic_by_hand``, from which the weights were learned, use hand-written values.
 
 A *window* is five hexes in a straight line. It is open for a color if it contains no hex of the other color and its empty
 hexes can still be filled. An open window is valued by the number of hexes of the color that it contains. A tile adds one
@@ -153,9 +153,9 @@ def weigh_windows(
     completions: Record,
     values: Record,
 ) -> None:
-    """Evaluate windows as :func:`survey_windows` does, by the weights of the terms of ``player`` and the opponent if they are given.
+    """Evaluate windows as :func:`survey_windows` does, by weights if they are given.
 
-    ``counts`` is as in :func:`weigh`.
+    ``player`` is the one to move; ``weights`` and ``counts`` are as in :func:`weigh`.
     """
     totals[:] = 0
     values[:] = 0

@@ -1,13 +1,14 @@
 """Heuristic of Trugo: learned weights of pieces, their surroundings and the next tile.
 
-``heuristic`` sums weights from ``heuristic.json`` (see :mod:`stoneworks.envs.rules.compiler.weights`): of each piece by the tiles around
-it, of each top piece by its three neighbors, of removable tiles by the pieces on them, of the best tile to lay, and of small
-numbers of pieces.
+``heuristic`` sums weights from ``heuristic.json`` (see :mod:`stoneworks.envs.rules.compiler.weights`): of each piece by the tiles
+around it, of each top piece by its three neighbors, of removable tiles by the pieces on them, of the best tile to lay, and of
+small numbers of pieces.
 
-``heuristic_by_hand``, from which the weights were learned, counts material and the captures that the next turn may make. A group is in danger if the opponent can fill its last open corner; in the waning phase, so are the pieces on a tile that may
-be removed. A turn captures only one of these, so the largest danger to the player not to move counts nearly in full and
-all others count little. In the waning phase, an advantage is worth more the fewer tiles are left, which makes the leading
-player prefer to end the game.
+``heuristic_by_hand``, from which the weights were learned, counts material and the captures that the next turn may make. A
+group is in danger if the opponent can fill its last open corner; in the waning phase, so are the pieces on a tile that may be
+removed. A turn captures only one of these, so the largest danger to the player not to move counts nearly in full and all others
+count little. In the waning phase, an advantage is worth more the fewer tiles are left, which makes the leading player prefer to
+end the game.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from stoneworks.envs.games.trugo.plane import (
 )
 from stoneworks.envs.games.trugo.texts import LAY, MOVE, NOTHING_PICKED, PICK, REMOVE
 from stoneworks.envs.rules.compiler.bits import list_legal, num_bits
-from stoneworks.envs.rules.compiler.compiler import int64, kernel
+from stoneworks.envs.rules.compiler.compiler import inlined, int64, kernel
 from stoneworks.envs.rules.compiler.types import Float32s, Int8s, Int32s, Record
 from stoneworks.envs.rules.compiler.weights import Phases, add_term, read_weights
 
