@@ -206,42 +206,45 @@ def fit_weights(
     """Fit weights to the positions ``used`` by TD(lambda).
 
     Returns:
-        ``float32[num_knots, num_terms]``, the weights in logits of the expected result, and ``float32[n]``, the logit of each position.
+        ``float32[num_knots, num_terms]``, the weights, and ``float32[n]``, the logit of the expected result of each position.
     """
     shares = torch.from_numpy(phases.shares()[terms.phases])
     counts = torch.from_numpy(terms.counts.astype(np.float32))
     rows = torch.from_numpy(np.flatnonzero(used))
     weights = torch.zeros(len(phases.knots), counts.shape[1])
-    some = int(weights.shape[1] - 1) // 2
-
-    def logits(of_knots: torch.Tensor, chosen: Any = slice(None)) -> torch.Tensor:
-        return ((counts[chosen] @ of_knots.T) * shares[chosen]).sum(1)
-
     targets = (positions.results + 1) / 2
-    found = np.zeros(0, np.float32)
-    for repetition in range(1 + NUM_TD_FITS):
-        if repetition:
-            targets = traced_targets(positions, found, terms.decided)
+    for _ in range(1 + NUM_TD_FITS):
         expected = torch.from_numpy(targets.astype(np.float32))[rows]
-        counts_used, shares_used = counts[rows], shares[rows]
-        weights = weights.clone().requires_grad_(True)
-        optimizer = torch.optim.LBFGS([weights], max_iter=50, history_size=20, line_search_fn="strong_wolfe")
+        weights = _minimize(counts[rows], shares[rows], expected, weights, penalties)
+        logits = _logits(counts, shares, weights).numpy()
+        targets = traced_targets(positions, logits, terms.decided)
+    return weights.numpy(), logits
 
-        def loss() -> torch.Tensor:
-            optimizer.zero_grad()  # noqa: B023
-            of_rows = ((counts_used @ weights.T) * shares_used).sum(1)  # noqa: B023
-            total = torch.nn.functional.binary_cross_entropy_with_logits(of_rows, expected)  # noqa: B023
-            total = total + penalties.size * weights.square().sum()  # noqa: B023
-            total = total + penalties.change * (weights[1:] - weights[:-1]).square().sum()  # noqa: B023
-            sides = weights[:, :some] + weights[:, some : 2 * some]  # noqa: B023
-            total = total + penalties.asymmetry * sides.square().sum()
-            total.backward()
-            return total
 
-        optimizer.step(loss)  # type: ignore[no-untyped-call]
-        weights = weights.detach()
-        found = logits(weights).numpy()
-    return weights.numpy(), found
+def _logits(counts: torch.Tensor, shares: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    return ((counts @ weights.T) * shares).sum(1)
+
+
+def _minimize(
+    counts: torch.Tensor, shares: torch.Tensor, expected: torch.Tensor, start: torch.Tensor, penalties: Penalties
+) -> torch.Tensor:
+    """Return the weights of least cross-entropy and penalties."""
+    weights = start.clone().requires_grad_(True)
+    num_of_side = (weights.shape[1] - 1) // 2
+    optimizer = torch.optim.LBFGS([weights], max_iter=50, history_size=20, line_search_fn="strong_wolfe")
+
+    def loss() -> torch.Tensor:
+        optimizer.zero_grad()
+        total = torch.nn.functional.binary_cross_entropy_with_logits(_logits(counts, shares, weights), expected)
+        total = total + penalties.size * weights.square().sum()
+        total = total + penalties.change * (weights[1:] - weights[:-1]).square().sum()
+        both = weights[:, :num_of_side] + weights[:, num_of_side : 2 * num_of_side]
+        total = total + penalties.asymmetry * both.square().sum()
+        total.backward()  # type: ignore[no-untyped-call]
+        return total
+
+    optimizer.step(loss)  # type: ignore[no-untyped-call]
+    return weights.detach()
 
 
 def traced_targets(
