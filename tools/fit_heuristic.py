@@ -139,7 +139,17 @@ def join_positions(parts: list[Positions]) -> Positions:
 
 
 class Heuristic:
-    """The heuristic of a game with other weights."""
+    """The heuristic of a game, with weights that may differ from those of its file.
+
+    The module of a heuristic with learned weights defines, beside the kernels of every heuristic:
+
+    - ``TERMS``, ``PHASES`` and ``BOARDS``: names of the terms, phases, and names of the boards with weights of their own;
+    - the kernels ``table_of(board)``, index of the board, and ``phase_of(board, state)``;
+    - the kernel ``weigh(board, state, weights, counts)``, the sum of the weights of a position's terms, which counts the terms
+      unless ``counts`` is None;
+    - ``WEIGHTS``, ``float32[num_boards, num_phases, num_terms]``, which ``heuristic`` reads;
+    - the kernel ``heuristic_by_hand``, the heuristic that plays the first games.
+    """
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -307,23 +317,27 @@ class Plan:
 
 
 class Run:
-    """A resumable run in a folder."""
+    """A resumable run in a folder.
+
+    Attributes:
+        heuristic: the heuristic of the game.
+    """
 
     def __init__(self, game: Game, folder: Path, plan: Plan) -> None:
-        self._heuristic = Heuristic(game)
+        self.heuristic = Heuristic(game)
         self._game, self._folder, self._plan = game, folder, plan
         folder.mkdir(parents=True, exist_ok=True)
 
     def games(self, iteration: int, weights: Float32Array | None) -> Positions:
         """Play the games of an iteration, or read those that have been played."""
-        kernels = self._heuristic.kernels(f"iteration_{iteration}", weights)
+        kernels = self.heuristic.kernels(f"iteration_{iteration}", weights)
         parts = []
         for chunk, done in enumerate(range(0, self._plan.num_games, GAMES_AT_ONCE)):
             file = self._folder / f"games-{iteration}-{chunk}.npz"
             if not file.exists():
                 begin = time.perf_counter()
                 seed = np.random.SeedSequence((self._plan.seed, iteration, chunk)).generate_state(1)[0]
-                bot = self._heuristic.player(kernels, int(seed), turns=self._plan.depth)
+                bot = self.heuristic.player(kernels, int(seed), turns=self._plan.depth)
                 number = min(GAMES_AT_ONCE, self._plan.num_games - done)
                 played = play_games(self._game, bot, number, self._plan.random_share, int(seed))
                 temporary = file.with_suffix(".tmp.npz")
@@ -343,11 +357,11 @@ class Run:
         file = self._folder / f"weights-{iteration}.npy"
         if file.exists():
             return np.load(file)
-        terms, by_hand = self._heuristic.read(positions.states)
+        terms, by_hand = self.heuristic.read(positions.states)
         open_ = ~terms.decided & (positions.results != 0)
         test = open_ & (positions.games % TEST_EVERY == 0)
-        weights, logits = fit_weights(positions, terms, self._heuristic.phases, open_ & ~test, Penalties())
-        scale = self._heuristic.module.SCALE
+        weights, logits = fit_weights(positions, terms, self.heuristic.phases, open_ & ~test, Penalties())
+        scale = self.heuristic.module.SCALE
         hand = quality(np.clip(by_hand * np.float32(2 / scale), -20, 20), positions, test)
         learned = quality(logits, positions, test)
         typer.echo(_table("hand-written", hand) + "\n" + _table(f"weights {iteration}", learned))
@@ -361,7 +375,7 @@ class Run:
         file = self._folder / f"match-{iteration}.json"
         if not file.exists():
             bots = [
-                self._heuristic.player(self._heuristic.kernels(name, weights), 1, seconds=self._plan.seconds)
+                self.heuristic.player(self.heuristic.kernels(name, weights), 1, seconds=self._plan.seconds)
                 for name, weights in ((f"iteration_{iteration}", new), (f"before_{iteration}", old))
             ]
             result = play_match(self._game, *bots, num_pairs=self._plan.pairs, opening_actions=4, seed=self._plan.seed)
@@ -396,7 +410,7 @@ def main(
     if best is None:
         typer.echo("no weights gained on the hand-written heuristic")
         return
-    heuristic = run._heuristic
+    heuristic = run.heuristic
     file = Path(heuristic.module.__file__).with_name("heuristic.json")
     write_weights(file, heuristic.module.BOARDS[heuristic.table], heuristic.terms, best)
     typer.echo(f"wrote {file}")
