@@ -20,6 +20,7 @@ from stoneworks.envs.rules.fields import NO_WINNER, TAG, TERMINAL_PLAYER
 from stoneworks.envs.rules.game_registry import GAMES, GameEntry, game_entry, parse_game_string
 from stoneworks.envs.rules.grid import GridSymmetry
 from stoneworks.envs.rules.options import check_options
+from stoneworks.envs.rules.position_text import parse_position
 from stoneworks.registry import RegistrationError
 
 if TYPE_CHECKING:
@@ -167,6 +168,24 @@ class Game(GameDefinition["State"]):
         for line in text.splitlines():
             state.apply_action(self.string_to_action(line))
         return state
+
+    def state_from_text(self, text: str, *, trusted: bool = False) -> State:
+        """Return the state that ``State.to_text`` describes, with an empty history.
+
+        Args:
+            text: one line, such as ``"vadus(size=3) current_player=1 num_stones=1 stones=c3:1"``.
+            trusted: skip the check that it is a position of the game, e.g. for a game that does not declare its fields.
+
+        Raises:
+            PositionError: the text is malformed, of another game, or not a valid position; the message names the field.
+        """
+        from stoneworks.envs.rules.state import State
+
+        try:
+            record = parse_position(str(self), self.grid, np.frombuffer(self.initial_record, self.state_dtype), text)
+        except ValueError as error:
+            raise PositionError(str(error)) from None
+        return State.from_record(self, record[0], trusted=trusted)
 
     def perft(self, depth: int) -> int:
         """Return the number of distinct sequences of ``depth`` actions from the initial position; finished games have none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -37,16 +37,11 @@ def check_game(game: Game | str, *, num_games: int = 20, seed: int = 0) -> list[
     loaded = load_game(game) if isinstance(game, str) else game
     check_integer("num_games", num_games, 1)
     games = list(_random_games(loaded, num_games, np.random.default_rng(check_seed(seed))))
-    checks: tuple[Callable[[Game, list[list[State]]], Iterator[str]], ...] = (
-        _check_identity,
-        _check_positions,
-        _check_records,
-        _check_lengths,
-        _check_symmetries,
-        _check_batch,
-        _check_bounds,
-    )
-    return [f"{loaded}: {failure}" for check in checks for failure in check(loaded, games)]
+    found = [*_check_identity(loaded, games), *_check_positions(loaded, games)]
+    if not found:  # else what follows may fail by the same faults
+        for check in (_check_records, _check_lengths, _check_symmetries, _check_batch, _check_bounds):
+            found += check(loaded, games)
+    return [f"{loaded}: {failure}" for failure in found]
 
 
 def _random_games(game: Game, num_games: int, rng: np.random.Generator) -> Iterator[list[State]]:
@@ -210,11 +205,14 @@ def _solve(state: State, results: dict[bytes, int]) -> int | None:
             results[key] = int(state.returns()[0])
         else:
             results[key] = 0  # counts the position on the way
-            children = []
+            sign = 1 if state.current_player() == 0 else -1
+            best = -1
             for action in state.legal_actions():
                 child = _solve(state.child(action), results)
                 if child is None:
                     return None
-                children.append(child)
-            results[key] = max(children) if state.current_player() == 0 else min(children)
+                best = max(best, sign * child)
+                if best == 1:
+                    break
+            results[key] = sign * best
     return results[key]

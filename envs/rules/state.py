@@ -13,6 +13,7 @@ from stoneworks.envs.rules import templates
 from stoneworks.envs.rules.contract import Explanation
 from stoneworks.envs.rules.fields import NO_WINNER, TAG, TERMINAL_PLAYER
 from stoneworks.envs.rules.game import Game, IllegalActionError, PositionError
+from stoneworks.envs.rules.position_text import position_text
 from stoneworks.envs.rules.templates import ILLEGAL
 
 
@@ -280,6 +281,14 @@ class State:
             IllegalActionError: the text is not an action of the game. Legality in this position is not checked.
         """
         return self._game.string_to_action(player_and_text[-1])
+
+    def to_text(self) -> str:
+        """Return the position as one line, what FEN is for chess (see :mod:`stoneworks.envs.rules.position_text`).
+
+        ``game.state_from_text`` returns an equal state. The history is not in it.
+        """
+        initial = np.frombuffer(self._game.initial_record, self._game.state_dtype)[0]
+        return position_text(str(self._game), self._game.grid, initial, self.record)
 
     def serialize(self) -> str:
         """Return the texts of the actions that led to this state, one per line (see ``Game.deserialize_state``)."""

@@ -58,7 +58,7 @@ class Analysis:
         action: the action that the bot plays.
         actions: ``int64[num_legal]``, the legal actions.
         policy: ``float64[num_legal]``, probabilities of the actions.
-        value: value of the position.
+        value: value of the position: that of the action that the bot plays, if it is known.
         proven: proven result of the position: 1, 0 or -1.
         evaluation: value of the position on the bot's own scale, for the player to move.
         simulations: number of simulations.
@@ -105,6 +105,7 @@ class Bot(ABC):
 
     one_game_at_a_time: bool = False
     samples_policy: bool = True
+    _spec_name: str = ""
 
     @classmethod
     def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> Bot:
@@ -127,8 +128,8 @@ class Bot(ABC):
 
     @property
     def name(self) -> str:
-        """Name of the bot in results."""
-        return type(self).__name__
+        """Name of the bot in results: by default the name for ``load_bot`` that made it, or else that of its class."""
+        return self._spec_name or type(self).__name__
 
     @abstractmethod
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:

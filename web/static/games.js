@@ -35,6 +35,7 @@ export class GameChoice {
     const given = {};
     for (const [option, control] of this.controls) {
       if (typeof option.default === "boolean") given[option.name] = control.checked;
+      else if (option.choices) given[option.name] = control.value;
       else if (Array.isArray(option.default)) given[option.name] = control.map((input) => input.valueAsNumber);
       else given[option.name] = control.valueAsNumber;
     }
@@ -45,6 +46,7 @@ export class GameChoice {
   text() {
     const texts = Object.entries(this.values()).map(([name, value]) => {
       if (typeof value === "boolean") return `${name}=${value ? "True" : "False"}`;
+      if (typeof value === "string") return `${name}='${value}'`;
       return `${name}=${Array.isArray(value) ? `(${value.join(",")})` : value}`;
     });
     return `${this.game.name}(${texts.join(",")})`;
@@ -62,13 +64,19 @@ export class GameChoice {
       return this.changed(this.text());
     };
     // Options of any other type, which games of other packages may have, have no field and keep their defaults.
-    const isShown = ({ default: value }) => ["boolean", "number"].includes(typeof value) || Array.isArray(value);
+    const isShown = ({ default: value, choices }) => ["boolean", "number"].includes(typeof value) || Array.isArray(value) || choices;
     const fields = game.options.filter(isShown).map((option) => {
       const name = option.name.replaceAll("_", " ");
       if (typeof option.default === "boolean") {
         const control = h("input", { type: "checkbox", checked: option.default, onchange: changed });
         this.controls.set(option, control);
         return [option, h("label", { class: "check" }, control, " ", name)];
+      }
+      if (option.choices) {
+        const texts = option.choices.map((text) => h("option", { value: text, selected: text === option.default }, text.replaceAll("_", " ")));
+        const control = h("select", { onchange: changed }, texts);
+        this.controls.set(option, control);
+        return [option, labeled(name, control)];
       }
       const number = (value, label) =>
         h("input", {

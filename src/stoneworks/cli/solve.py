@@ -42,7 +42,7 @@ def solve(
     from stoneworks.envs.rules import load_game
     from stoneworks.evaluation.folder import file_stem
     from stoneworks.models.solved_game import SolvedGame
-    from stoneworks.models.solver import Solver
+    from stoneworks.models.solver import Solver, TableNotSavedError
 
     if output is not None and (not output.is_dir() or actions):
         raise ValueError(f"output must be an existing folder, without actions, got {str(output)!r}")
@@ -52,16 +52,16 @@ def solve(
     loaded = load_game(game)
     state = loaded.deserialize_state("\n".join(actions or ()))
     solver = Solver(loaded, memory_mib=memory, table=table, order_by_evaluation=order_by_evaluation)
+    not_saved = None
     with progress_bar() as show:
-        solution = solver.solve(
-            state, seconds=seconds, progress=lambda visited, known: show("positions", visited, None, f"known: {known}")
-        )
-    if picture is not None:
-        cells = loaded.grid.num_cells
-        on_board = {action % cells for action in solution.actions if action < loaded.num_action_planes * cells}
-        draw(state, fill=[1.0 if cell in on_board else 0.0 for cell in range(cells)]).save(picture)
-    if output is not None:
-        SolvedGame.of_solution(loaded, solution).save(output / f"{file_stem(str(loaded))}.json")
+        try:
+            solution = solver.solve(
+                state,
+                seconds=seconds,
+                progress=lambda visited, known: show("positions", visited, None, f"known: {known}"),
+            )
+        except TableNotSavedError as error:  # the result first
+            not_saved, solution = error, error.solution
     show_text = console().print
     winner = solution.player if solution.result > 0 else 1 - solution.player
     show_text(f"{loaded}: " + ("a draw" if solution.result == 0 else f"player {winner} wins"))
@@ -69,18 +69,24 @@ def solve(
     show_text(f"actions that keep the result: {len(solution.actions)} of {len(state.legal_actions())}: {texts}")
     rate = solution.num_positions / max(solution.seconds, 1e-9)
     show_text(f"{solution.num_positions:,} positions in {solution.seconds:.2f} s ({rate:,.0f} per second)")
+    if not_saved is not None:
+        raise not_saved
+    if picture is not None:
+        cells = loaded.grid.num_cells
+        on_board = {action % cells for action in solution.actions if action < loaded.num_action_planes * cells}
+        draw(state, fill=[1.0 if cell in on_board else 0.0 for cell in range(cells)]).save(picture)
+    if output is not None:
+        SolvedGame.of_solution(loaded, solution).save(output / f"{file_stem(str(loaded))}.json")
 
 
 @dataclass(frozen=True)
-class _SampleOptions:
+class _PositionsOptions:
     """File of the solved positions, and settings to make it."""
 
-    sample: Annotated[Path | None, typer.Option(help="File with the solved positions (default: the stored ones).")] = (
-        None
-    )
-    make: Annotated[
-        int | None, typer.Option(min=1, help="First make the sample: this many positions, written to the file.")
+    positions: Annotated[
+        Path | None, typer.Option(help="File with the solved positions (default: the stored ones).")
     ] = None
+    make: Annotated[int | None, typer.Option(min=1, help="First make the file, with this many positions.")] = None
     last_actions: Annotated[
         int | None,
         typer.Option(min=1, help="With --make: draw positions only from this many last actions of each game."),
@@ -91,11 +97,11 @@ class _SampleOptions:
     source: Annotated[
         list[str] | None, typer.Option(help="With --make: bots that play the games (default: random, greedy).")
     ] = None
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the players and of the sample.")] = 0
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the players and of the positions.")] = 0
 
     def make_file(self, game: Game) -> None:
-        """Make the sample and write it to the file, if ``make`` is given."""
-        from stoneworks.evaluation.accuracy.sample import make_sample
+        """Make the file, if ``make`` is given."""
+        from stoneworks.evaluation.solved_accuracy.positions import make_solved_positions
 
         settings = {"last_actions": self.last_actions, "max_positions": self.max_positions, "sources": self.source}
         given: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
@@ -103,25 +109,25 @@ class _SampleOptions:
             for name, value in given.items():
                 raise ValueError(f"{name} needs --make, got {value!r}")
             return
-        if self.sample is None:
-            raise ValueError("make needs a file: --sample FILE")
-        check_output_file("sample", self.sample, (".json",))
+        if self.positions is None:
+            raise ValueError("make needs a file: --positions FILE")
+        check_output_file("positions", self.positions, (".json",))
         with progress_bar() as show:
-            made = make_sample(
+            made = make_solved_positions(
                 game,
                 self.make,
                 seed=self.seed,
                 progress=lambda found, wanted: show("positions", found, wanted),
                 **given,
             )
-        made.save(self.sample)
+        made.save(self.positions)
 
 
 @with_option_groups
 def accuracy(
     players: Annotated[list[str], typer.Argument(help="Bots, e.g. greedy, vadus@64 or paths of checkpoint folders.")],
     game: GameOption,
-    options: _SampleOptions,
+    options: _PositionsOptions,
     best_response: Annotated[
         bool, typer.Option(help="Also compute the exact value of the best response to each player.")
     ] = False,
@@ -130,19 +136,19 @@ def accuracy(
     from rich.table import Table
 
     from stoneworks.envs.rules import load_game
-    from stoneworks.evaluation.accuracy.measure import NUM_PHASES, best_response_value, measure_accuracy
-    from stoneworks.evaluation.accuracy.sample import load_sample
+    from stoneworks.evaluation.solved_accuracy.measure import NUM_PHASES, best_response_value, measure_solved_accuracy
+    from stoneworks.evaluation.solved_accuracy.positions import load_solved_positions
     from stoneworks.models import load_bot
 
     loaded = load_game(game)
     bots = [load_bot(name, loaded, options.seed) for name in players]
     options.make_file(loaded)
-    solved = load_sample(loaded, options.sample)
+    solved = load_solved_positions(loaded, options.positions)
     table = Table(
         "player", "result kept", "95 % interval", *(f"phase {phase + 1}" for phase in range(NUM_PHASES)), "calibration"
     )
     for name, bot in zip(players, bots, strict=True):
-        found = measure_accuracy(bot, loaded, solved)
+        found = measure_solved_accuracy(bot, loaded, solved)
         share, (low, high), _ = found.share()
         phases = map(found.share, range(NUM_PHASES))
         table.add_row(

@@ -9,8 +9,9 @@ import pytest
 
 import counting
 from stoneworks.models.architecture import ResidualConfig
+from stoneworks.models.description import RENAMED_KEYS, CheckpointError, PlaySettings
 from stoneworks.registry import RegistrationError
-from stoneworks.training.alphazero.config import AlphaZeroConfig, MatchesConfig
+from stoneworks.training.alphazero.config import AlphaZeroConfig, AlphaZeroMatchesConfig
 from stoneworks.training.runs import algorithms
 from stoneworks.training.runs.algorithms import ConfigError, register_algorithm
 from stoneworks.training.runs.config_files import config_names, dump_config, load_config, parse_config, read_yaml
@@ -38,7 +39,7 @@ def test_a_file_is_read_and_the_rest_has_defaults(file: Path) -> None:
     with pytest.raises(ConfigError, match="here: frames must be a valid integer, got 'x'"):
         parse_config({"algorithm": "ppo", "game": "vadus", "frames": "x"}, "here")
     without = "taigo(cones=2,radius=3,tiles=12)"
-    config = AlphaZeroConfig(game="vadus(size=5)", positions=3, matches=MatchesConfig(num_pairs=7))
+    config = AlphaZeroConfig(game="vadus(size=5)", positions=3, matches=AlphaZeroMatchesConfig(num_pairs=7))
     assert (config.matches.num_pairs, config.matches.opponents) == (7, ("random", "greedy", "mcts:100"))
     assert config.replace(game=without).search == config.search
 
@@ -54,9 +55,21 @@ def test_overrides_reach_into_parts(file: Path, tmp_path: Path) -> None:
     network = load_config(str(file), ["network={kind: win_draw_loss_network, blocks: 2}"]).network
     assert network == ResidualConfig(kind="win_draw_loss_network", channels=32, blocks=2), "defaults of its kind"
     file.write_text(
-        "algorithm: alphazero\ngame: vadus(size=2)\npositions: 9\nsearch: &a {guide_weight: 0.5}\nplay: *a\n"
+        "algorithm: alphazero\ngame: vadus(size=2)\npositions: 9\nsearch: &a {leaf_value_weight: 0.5}\nplay: *a\n"
     )
-    assert load_config(str(file), ["search.guide_weight=0.25"]).play.guide_weight == 0.5, "that of an alias is its own"
+    assert load_config(str(file), ["search.leaf_value_weight=0.25"]).play.leaf_value_weight == 0.5, (
+        "that of an alias is its own"
+    )
+
+
+@pytest.mark.parametrize("key", ["search.guide", "search.guide_weight", "play.guide_playouts"])
+def test_a_renamed_key_is_an_error_that_names_the_new_one(key: str) -> None:
+    part, _, name = key.partition(".")
+    new = f"{part}.{RENAMED_KEYS[name]}"
+    with pytest.raises(ConfigError, match=f"the key {key} has been renamed to {new}$"):
+        load_config("vadus-5", [f"{key}=0"])
+    with pytest.raises(CheckpointError, match=f"c.json: the key {name} has been renamed to {RENAMED_KEYS[name]}$"):
+        PlaySettings.parse({name: 0}, "c.json")
 
 
 @pytest.mark.parametrize(
@@ -97,13 +110,27 @@ def test_invalid_values_are_named(file: Path, override: str, message: str) -> No
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"positions": 3, "search": {"simulations": 2}}, "search.fast_simulations must be at most .*, 2, got 8"),
+        ({"positions": 3, "search": {"simulations": 2}}, "search.capped_simulations must be at most .*, 2, got 8"),
         ({"positions": 3, "network": {"kind": "scalar_value_network"}}, "network.kind must be one of win_draw_loss"),
     ],
 )
 def test_a_configuration_made_in_python_is_checked(values: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         AlphaZeroConfig(**{"game": "vadus(size=5)", **values})
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("search.full_share", "search.full_search_share"),
+        ("search.fast_simulations", "search.capped_simulations"),
+        ("learner.samples_per_position", "learner.replay_ratio"),
+        ("learner.final_board_weight", "learner.ownership_weight"),
+    ],
+)
+def test_the_error_for_an_old_key_names_the_new_one(old: str, new: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^vadus-5: the key {old} has been renamed to {new}$"):
+        load_config("vadus-5", [f"{old}=0.5"])
 
 
 def test_features_need_a_game_that_has_some(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,8 +169,8 @@ def test_many_keys_are_read_in_linear_time_and_wrong_algorithms_are_refused() ->
     classes = {"config": counting.CountingConfig, "algorithm": counting.Counting}
     with pytest.raises(RegistrationError, match="already registered"):
         register_algorithm("ppo", **classes)
-    with pytest.raises(RegistrationError, match="texts must be"):
-        register_algorithm("other", **classes, texts="nowhere")
+    with pytest.raises(RegistrationError, match="report must be"):
+        register_algorithm("other", **classes, report="nowhere")
     # Comparing each of many keys with all others would take minutes.
     text = "algorithm: ppo\ngame: vadus\nframes: 9\n" + "".join(f"k{number}: 1\n" for number in range(8_000))
     with pytest.raises(ConfigError, match="unknown key k0"):

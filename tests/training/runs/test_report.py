@@ -18,7 +18,7 @@ from processes import Run
 from random_networks import save_network
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.game_registry import small_games
-from stoneworks.evaluation.records import GameRecord, read_records
+from stoneworks.evaluation.records import GameRecord, read_records, write_records
 from stoneworks.models.checkpoint import CheckpointError
 from stoneworks.text import duration, percent
 from stoneworks.training.runs import report as reports
@@ -29,6 +29,19 @@ from stoneworks.training.runs.run import train_run
 from stoneworks.training.runs.run_folder import check_training, read_metrics, read_run
 from tiny_runs import change_checkpoint, saved
 from tools.shipping import ship
+
+
+def test_a_report_needs_no_network(alphazero_run: Path, run_command: Run) -> None:
+    def change(fields: dict[str, Any]) -> None:
+        fields["network"] = fields["training"]["config"]["network"] = {"kind": "mine", "width": 3}
+
+    change_checkpoint(alphazero_run, change)
+    code, _, err = run_command("report", str(alphazero_run))
+    assert code == 0, err
+    text = (alphazero_run / "report.md").read_text()
+    assert "| network | mine, which is not registered: no policies are shown |" in text
+    assert "## Scores" in text
+    assert "What the network would play" not in text
 
 
 def test_the_report_shows_scores_losses_games_and_policies(alphazero_run: Path, run_command: Run) -> None:
@@ -192,5 +205,5 @@ def test_invalid_lines_of_metrics_are_skipped(alphazero_run: Path) -> None:
 
 def test_games_of_another_game_are_not_shown_as_those_of_the_run(alphazero_run: Path) -> None:
     for file in (alphazero_run / "matches").glob("*.jsonl"):
-        file.write_text(file.read_text(encoding="utf-8").replace("vadus(size=2)", "vadus(size=3)"), encoding="utf-8")
+        write_records(file, [record.replace(game="vadus(size=3)") for record in read_records(file)])
     assert list(reports._games(read_run(alphazero_run))) == []
