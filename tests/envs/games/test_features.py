@@ -48,7 +48,7 @@ def test_inputs_are_the_observation_and_then_finite_features_of_unique_names(nam
     for game in games:
         names = [feature.name for feature in features_of(game)]
         assert len({*names, *game.observation_planes}) == len(names) + len(game.observation_planes)
-        assert {feature.like for feature in features_of(game)} <= {None, *game.observation_planes}
+        assert {feature.same_symmetry_as for feature in features_of(game)} <= {None, *game.observation_planes}
 
 
 @pytest.mark.parametrize("name", GAMES)
