@@ -16,8 +16,9 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.callbacks import BaseCallback
 
+from example_modules import example
 from game_play import scattered_action
-from stoneworks.envs import SelfPlayVectorEnv, SingleAgentEnv, VectorEnv
+from stoneworks.envs import ObservationFormat, SelfPlayVectorEnv, SingleAgentEnv, VectorEnv
 from stoneworks.integrations.sb3 import SB3VecEnv, SelfPlayMaskablePPO
 from stoneworks.models.network import Architecture
 from stoneworks.training.ppo.sb3_policy import BoardPolicy
@@ -195,3 +196,17 @@ def test_truncated_games_of_self_play_are_draws_and_not_bootstrapped() -> None:
     assert (False, 0.0) in found[SelfPlayVectorEnv]
     assert not any(truncated for truncated, _ in found[SelfPlayVectorEnv])
     assert any(truncated for truncated, _ in found[VectorEnv])
+
+
+def test_opponents_that_win_get_more_games_and_copies_join_them() -> None:
+    module = example("prioritized_opponents")
+    games = VectorEnv(
+        8, "vadus(size=2)", opponent={"random": 1, "greedy": 1}, observation=ObservationFormat(layout="flat"), seed=1
+    )
+    opponents = module.PrioritizedOpponents(games, rollouts_per_copy=2)
+    opponents.scores["random"] = 1.0
+    model = MaskablePPO("MlpPolicy", SB3VecEnv(games), n_steps=32, batch_size=64, gamma=1.0, seed=1)
+    model.learn(8 * 32 * 4, callback=opponents)
+    assert set(opponents.scores) == {"random", "greedy", "copy 2", "copy 4"}
+    assert opponents.scores["random"] != 1.0 or opponents.scores["greedy"] != 0.5, "results were counted"
+    assert {"greedy", "copy 2"} & set(games.opponent_names)
