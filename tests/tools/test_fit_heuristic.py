@@ -59,14 +59,13 @@ def test_targets_are_traced_from_the_end_of_each_game() -> None:
 
 
 def test_a_run_that_is_repeated_or_continued_gives_equal_weights(tmp_path: Path) -> None:
-    game = load_game("taigo(radius=3,tiles=12,cones=2)")
+    game = load_game("trugo(radius=3,tiles=6,max_turns=24)")
     plan = Plan(depth=1, num_games=30, random_share=0.1, seed=4, pairs=2, seconds=0.001)
     runs = [Run(game, tmp_path / name, plan) for name in ("first", "second")]
     games = [run.games(0, None) for run in runs]
     assert games[0].states.tobytes() == games[1].states.tobytes()
     assert len(np.unique(games[0].games)) == 30
     assert set(np.unique(games[0].results)) <= {-1, 0, 1}
-    # The last position of a game is of its last turn: whoever made it won, unless that completed the opponent's five.
     assert games[0].left.min() >= 1
     weights = [run.fit(0, of_run) for run, of_run in zip(runs, games, strict=True)]
     np.testing.assert_array_equal(*weights)

@@ -411,12 +411,12 @@ def weigh_piece(
     own = NUM_OF_SIDE * (color != player)
     term = PIECE + max(0, int64(fewest) - 2)
     if code < DOUBLE:
-        value = add_term(weights, counts, own + term, 1)
+        value = add_term(weights, counts, own + term)
     elif (code >> 1 & 1) == color:
-        value = add_term(weights, counts, own + term + 5, 1)
+        value = add_term(weights, counts, own + term + 5)
     else:
-        value = add_term(weights, counts, own + term + 10, 1)
-        value += add_term(weights, counts, NUM_OF_SIDE - own + term + 15, 1)
+        value = add_term(weights, counts, own + term + 10)
+        value += add_term(weights, counts, NUM_OF_SIDE - own + term + 15)
     neighbors = 0
     for index in range(3):
         beside = int64(corner_code(state, corner_along_edge(board, corner, index)))
@@ -426,7 +426,7 @@ def weigh_piece(
             neighbors += 4
         elif (beside & 1) == color:
             neighbors += 16
-    value += add_term(weights, counts, own + NEIGHBORS + _PLACE_OF_NEIGHBORS[neighbors], 1)
+    value += add_term(weights, counts, own + NEIGHBORS + _PLACE_OF_NEIGHBORS[neighbors])
     return value, (neighbors & 3) > 0 or (neighbors >> 2 & 3) > 1
 
 
@@ -445,15 +445,15 @@ def weigh_removals(board: Record, state: Record, player: int, weights: Float32s,
             own, other = int64(on_tile[player]), int64(on_tile[1 - player])
             if own == 0 and other == 0:
                 continue
-            value += add_term(weights, counts, TILE + 4 * min(own, 3) + min(other, 3), 1)
-            value += add_term(weights, counts, NUM_OF_SIDE + TILE + 4 * min(other, 3) + min(own, 3), 1)
+            value += add_term(weights, counts, TILE + 4 * min(own, 3) + min(other, 3))
+            value += add_term(weights, counts, NUM_OF_SIDE + TILE + 4 * min(other, 3) + min(own, 3))
             if own > 0:
                 loss = max(loss, own - other)
             if other > 0:
                 other_loss = max(other_loss, other - own)
                 most = max(most, other)
-    value += add_term(weights, counts, LOSS + 1 + min(loss, 5), 1)
-    value += add_term(weights, counts, NUM_OF_SIDE + LOSS + 1 + min(other_loss, 5), 1)
+    value += add_term(weights, counts, LOSS + 1 + min(loss, 5))
+    value += add_term(weights, counts, NUM_OF_SIDE + LOSS + 1 + min(other_loss, 5))
     return value, most
 
 
@@ -470,8 +470,8 @@ def weigh_next_tile(board: Record, state: Record, player: int, weights: Float32s
             balance = _NEW_JUNCTIONS[around, player] - _NEW_JUNCTIONS[around, 1 - player]
             best = max(best, balance)
             other_best = max(other_best, -balance)
-    value = add_term(weights, counts, BALANCE + 2 + min(best, 3), 1)
-    return value + add_term(weights, counts, NUM_OF_SIDE + BALANCE + 2 + min(other_best, 3), 1)
+    value = add_term(weights, counts, BALANCE + 2 + min(best, 3))
+    return value + add_term(weights, counts, NUM_OF_SIDE + BALANCE + 2 + min(other_best, 3))
 
 
 @kernel
@@ -504,7 +504,7 @@ def weigh(board: Record, state: Record, weights: Float32s, counts: Any) -> float
             hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
             word = hex_sets.without_lowest(word)
             around_of[hex_] = num_bits(np.uint64(tiles_around(board, state, hex_)))  # type: ignore[arg-type]
-    value = float(add_term(weights, counts, CONSTANT, 1))
+    value = float(add_term(weights, counts, CONSTANT))
     enclosed = True  # the opponent's pieces
     for word_index in range(board.num_words):
         word = state.tiles[word_index]
@@ -523,7 +523,7 @@ def weigh(board: Record, state: Record, weights: Float32s, counts: Any) -> float
     for color in range(2):
         if state.num_pieces[color] < 8:
             term = NUM_PIECES + int64(state.num_pieces[color])
-            value += add_term(weights, counts, term if color == player else NUM_OF_SIDE + term, 1)
+            value += add_term(weights, counts, term if color == player else NUM_OF_SIDE + term)
     if state.pool > 0:
         return value + weigh_next_tile(board, state, player, weights, counts)
     of_tiles, most = weigh_removals(board, state, player, weights, counts)

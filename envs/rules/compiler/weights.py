@@ -65,8 +65,8 @@ def write_weights(path: Path, board: str, terms: Sequence[str], of_knots: npt.ND
 
 
 @inlined
-def add_term(weights: Float32s, counts: Any, term: int, number: int) -> float:
-    """Return the weight of ``number`` occurrences of a term, and count them in ``counts`` unless that is None."""
+def add_term(weights: Float32s, counts: Any, term: int) -> float:
+    """Return the weight of a term and count it in ``counts``, unless that is None."""
     if counts is not None:
-        counts[term] += number
-    return weights[term] * number  # type: ignore[no-any-return]
+        counts[term] += 1
+    return weights[term]  # type: ignore[no-any-return]
