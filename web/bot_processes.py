@@ -43,6 +43,7 @@ _PREPARING_SECONDS = 600.0
 _POLLING_SECONDS = 0.5
 #: Grace period for a process to terminate the programs of its bots.
 _SECONDS_TO_END_PROGRAMS = 0.1
+_ENDING = "the server is shutting down"
 
 
 _Result = TypeVar("_Result")
@@ -199,6 +200,12 @@ class BotProcesses:
         answer.exception()  # the result is no longer needed
         self._idle.put_nowait(worker)
 
+    def end(self) -> None:
+        """Let all jobs fail, those that wait for a process too."""
+        for worker in self._workers:
+            worker.has_ended = True
+            worker.kill()
+
     def close(self) -> None:
         """Kill all processes."""
         for worker in self._workers:
@@ -211,6 +218,7 @@ class _Worker:
 
     def __init__(self) -> None:
         self.is_preparing = False
+        self.has_ended = False
         self._process: multiprocessing.process.BaseProcess | None = None
         self._connection: Connection | None = None
 
@@ -221,6 +229,8 @@ class _Worker:
             RequestError: the bot cannot be loaded or forfeits.
             WorkerError: the job failed.
         """
+        if self.has_ended:
+            raise RequestError(_ENDING, 503)
         self.is_preparing = self._process is None or not self._process.is_alive()
         if self.is_preparing:
             self._start()
@@ -236,6 +246,8 @@ class _Worker:
             answer, failure = message
         except (EOFError, OSError):
             self.kill()
+            if self.has_ended:
+                raise RequestError(_ENDING, 503) from None
             raise WorkerError("the worker process ended") from None
         if failure is not None:
             raise failure

@@ -204,17 +204,25 @@ class Changes:
 
     def __init__(self) -> None:
         self._waiting: dict[asyncio.Event, tuple[str, asyncio.AbstractEventLoop]] = {}
+        self._has_ended = False
 
-    def notify(self, game_id: str) -> None:
-        """Set the events of all requests waiting for a game."""
+    def notify(self, game_id: str | None) -> None:
+        """Set the events of all requests waiting for a game; for None, for any."""
         for event, (waited_for, loop) in self._waiting.copy().items():
-            if waited_for == game_id:
+            if game_id in (waited_for, None):
                 loop.call_soon_threadsafe(event.set)
+
+    def end(self) -> None:
+        """Set the events of all requests, of later ones too."""
+        self._has_ended = True
+        self.notify(None)
 
     @contextmanager
     def next_change(self, game_id: str) -> Iterator[asyncio.Event]:
         """Yield an event that is set at the next change of a game."""
         event = asyncio.Event()
+        if self._has_ended:
+            event.set()
         self._waiting[event] = game_id, asyncio.get_running_loop()
         try:
             yield event

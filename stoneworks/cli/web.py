@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -23,6 +24,9 @@ class _AddressOptions:
     allowed_hosts: Annotated[
         list[str] | None, typer.Option("--allow-host", help="Additional host name of this server; can be repeated.")
     ] = None
+    root_path: Annotated[
+        str, typer.Option(metavar="PREFIX", help="Prefix of all addresses behind a proxy, such as /games.")
+    ] = ""
 
 
 @with_option_groups
@@ -56,8 +60,15 @@ def web(
         allowed_hosts=address.allowed_hosts or [],
         num_workers=workers,
         agents=Agents(thinking_seconds, agents or (), dict(_name_and_bot(text) for text in agent or ())),
+        root_path=_prefix(address.root_path),
         started=lambda url: print(f"the page is at {url} (press Ctrl-C to stop)", flush=True),
     )
+
+
+def _prefix(text: str) -> str:
+    if text and not re.fullmatch(r"(/[\w.~-]+)+/?", text, re.ASCII):
+        raise ValueError(f"root-path must be a path such as /games, got {text!r}")
+    return text
 
 
 def _name_and_bot(text: str) -> tuple[str, str]:
