@@ -182,9 +182,17 @@ def turn_is_complete(stored: StoredGame, line: Line) -> bool:
     return in_progress > 0 and line.turn_start == len(line.actions)
 
 
-def act(stored: StoredGame, positions: Positions, node: int, actions: Sequence[str], *, confirm: bool) -> StoredGame:
-    """Return the game after actions of a human player, all of one turn, which is committed unless it is to be confirmed."""
+def act(
+    stored: StoredGame, positions: Positions, node: int, actions: Sequence[str], *, confirm: bool, instead: bool = False
+) -> StoredGame:
+    """Return the game after actions of a human player, all of one turn, which is committed unless it is to be confirmed.
+
+    With ``instead``, they replace the last action.
+    """
     check_current(stored, node)
+    if instead:
+        stored = take_back(stored, node)
+        node = stored.current
     line = line_of(stored, positions)
     if turn_is_complete(stored, line):
         raise RequestError("commit the turn, or take it back, before the next one", 409)

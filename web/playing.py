@@ -15,10 +15,11 @@ from starlette.routing import Route
 from typing_extensions import TypedDict
 
 from stoneworks.documents import Tuple
-from stoneworks.envs.rules import Game
+from stoneworks.envs.rules import Game, load_game
+from stoneworks.extras import MissingDependencyError
 from stoneworks.web import game_tree
 from stoneworks.web.agents import Agents
-from stoneworks.web.board import Line, PositionAnswer, Positions, Result, Turn, describe, turns_of
+from stoneworks.web.board import Line, PositionAnswer, Positions, Result, Turn, describe, name_of, turns_of
 from stoneworks.web.bot_processes import BotProcesses, SharedJobs, TurnAnswer, disconnected
 from stoneworks.web.game_tree import GameHeader, Players, StoredGame, Tree
 from stoneworks.web.requests import (
@@ -66,11 +67,16 @@ class NodeBody(Body):
 
 
 class ActBody(NodeBody):
-    """An action, and others of the same turn that follow it; whether the turn need not be confirmed."""
+    """An action, and others of the same turn that follow it; whether the turn need not be confirmed.
+
+    Attributes:
+        instead: whether the action replaces the last one of the turn in progress.
+    """
 
     action: ActionText
     then: Annotated[Tuple[ActionText], Field(max_length=64)] = ()
     commit: bool = False
+    instead: bool = False
 
 
 class CommentBody(NodeBody):
@@ -108,6 +114,7 @@ class GameSummary(TypedDict):
 
     id: str
     game: str
+    name: str
     title: str
     players: Sequence[str | None]
     updated: float
@@ -169,11 +176,20 @@ def game_summary(stored: GameHeader) -> GameSummary:
     return {
         "id": stored.id,
         "game": stored.game,
+        "name": _name_of(stored.game),
         "title": stored.title,
         "players": stored.players,
         "updated": stored.updated,
         "result": None if stored.reason is None else {"winner": stored.winner, "reason": stored.reason},
     }
+
+
+def _name_of(game: str) -> str:
+    """Return the name of a game, or the game string if the game cannot be loaded."""
+    try:
+        return name_of(load_game(game))
+    except (ValueError, TypeError, OverflowError, MissingDependencyError):
+        return game
 
 
 def game_view(stored: StoredGame, positions: Positions) -> GameView:
@@ -184,7 +200,7 @@ def game_view(stored: StoredGame, positions: Positions) -> GameView:
     complete_turn = game_tree.turn_is_complete(stored, line)
     bot_to_move = not over and position["player"] is not None and stored.players[position["player"]] is not None
     if over or bot_to_move or complete_turn:
-        position = {**position, "legal": [], "buttons": [], "places": {}, "icons": {}}
+        position = {**position, "legal": [], "buttons": [], "places": {}, "icons": {}, "instead": []}
     return {
         **game_summary(stored),
         "revision": stored.revision,
@@ -315,7 +331,12 @@ class GameRoutes:
                 "act",
                 ActBody,
                 lambda game, asked: game_tree.act(
-                    game, positions, asked.node, (asked.action, *asked.then), confirm=game.confirm and not asked.commit
+                    game,
+                    positions,
+                    asked.node,
+                    (asked.action, *asked.then),
+                    confirm=game.confirm and not asked.commit,
+                    instead=asked.instead,
                 ),
             ),
             operation("commit", NodeBody, lambda game, asked: game_tree.commit(game, positions, asked.node)),

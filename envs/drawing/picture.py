@@ -112,11 +112,13 @@ class Choice:
         label: description of the action.
         icon: a small SVG document, or None.
         parts: what each of several places is, such as the halves of a tile.
+        picks: whether the action picks a piece that a later action moves; nothing is played yet.
     """
 
     label: str
     icon: str | None = None
     parts: tuple[str, ...] = ()
+    picks: bool = False
 
 
 def generic_places(game: Game, action: int) -> list[Place]:

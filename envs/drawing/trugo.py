@@ -76,7 +76,9 @@ def choice(game: Game, action: int) -> Choice:
             f"rotation {plane}: {APART[plane]} corners apart",
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{corner} {corner} {size} {size}">{content}</svg>',
         )
-    return Choice("remove the tile" if plane == REMOVE else "pick the piece" if plane < MOVE else "move here")
+    if plane == REMOVE:
+        return Choice("remove the tile")
+    return Choice("pick the piece", picks=True) if plane < MOVE else Choice("move here")
 
 
 def compose(state: State, annotations: Annotations) -> Scene:

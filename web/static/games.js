@@ -109,7 +109,7 @@ export class GameChoice {
 export function howToPlay(game) {
   if (!game?.summary.length) return null;
   const rules = h("ul", { class: "rules" }, game.summary.map((text) => h("li", {}, text)));
-  const lessons = game.lessons.length ? h("a", { href: `/learn/${game.name}` }, `Learn ${game.title} in ${game.lessons.length} steps`) : "";
-  const illustrated = game.illustrated ? h("p", {}, h("a", { href: `/rules/${game.name}` }, `Illustrated rules of ${game.title}`)) : "";
+  const lessons = game.lessons.length ? h("a", { href: `learn/${game.name}` }, `Learn ${game.title} in ${game.lessons.length} steps`) : "";
+  const illustrated = game.illustrated ? h("p", {}, h("a", { href: `rules/${game.name}` }, `Illustrated rules of ${game.title}`)) : "";
   return h("div", { class: "how-to-play" }, lessons, illustrated, h("details", {}, h("summary", {}, `How to play ${game.title}`), rules));
 }

@@ -8,6 +8,7 @@ import { judgedTurns, report } from "../report.js";
 import { actionLabel, announce, button, h, inTurn, keepFocus, keyList, labeled, numberCell, percent, resultText, signed, sleep, swatch, tableHead, tableRow, toast, turnText } from "../dom.js";
 import { GameChoice } from "../games.js";
 import { importButton } from "../import.js";
+import { recall, remember } from "../memory.js";
 
 const ROWS = 8;
 /** Columns that a heat map can show; an agent without the chosen one shows its policy. */
@@ -80,7 +81,7 @@ async function positionForm(go) {
         const actions = moves.value.replace(/(^|\s)\d+\.+/g, " ").split(/[\s,]+/).filter(Boolean);
         try {
           const position = await post("position", { game: game.value, actions });
-          go(`/analyze?${new URLSearchParams({ game: position.game, moves: position.actions.join(",") })}`);
+          go(`analyze?${new URLSearchParams({ game: position.game, moves: position.actions.join(",") })}`);
         } catch (error) {
           problem.textContent = error.message;
           moves.focus();
@@ -99,8 +100,8 @@ async function positionForm(go) {
     { class: "card" },
     h("h2", {}, "A game"),
     h("p", {}, "Import a file of game records; the first of them opens here."),
-    h("div", { class: "row" }, importButton((imported) => go(`/analyze/${imported[0].id}`))),
-    h("p", {}, "Or choose “Analyze” in the ", h("a", { href: "/" }, "list of games"), "."),
+    h("div", { class: "row" }, importButton((imported) => go(`analyze/${imported[0].id}`))),
+    h("p", {}, "Or choose “Analyze” in the ", h("a", { href: "." }, "list of games"), "."),
   );
   return h("div", {}, h("h1", {}, "Analyze"), h("div", { class: "columns" }, form, saved));
 }
@@ -216,14 +217,14 @@ class AnalysisPage {
     const name = tree.game.split("(")[0];
     this.storage = `agents-${name}`;
     const offered = new Set(bots.map((bot) => bot.name));
-    const remembered = JSON.parse(localStorage.getItem(this.storage) ?? "null");
     const networks = bots.filter((bot) => bot.kind === "checkpoint");
-    this.agents = remembered ?? [networks.find((bot) => bot.searches)?.name ?? "mcts:1000", "greedy"].filter((agent) => offered.has(agent));
+    const usual = [networks.find((bot) => bot.searches)?.name ?? "mcts:1000", "greedy"].filter((agent) => offered.has(agent));
+    this.agents = recall(this.storage, usual, (agents) => Array.isArray(agents) && agents.every((agent) => typeof agent === "string"));
     if (wanted) this.agents = [wanted, ...this.agents.filter((agent) => agent !== wanted)];
     this.heat = this.agents[0] ?? null;
-    this.heatKind = HEATS.find((kind) => kind === localStorage.getItem("heat")) ?? HEATS[0];
-    this.deepens = localStorage.getItem("deepen") === "on";
-    this.auto = localStorage.getItem("auto-analysis") !== "off";
+    this.heatKind = recall("heat", HEATS[0], (kind) => HEATS.includes(kind));
+    this.deepens = recall("deepen", false);
+    this.auto = recall("auto-analysis", true);
     this.curveAgent = networks.find((bot) => !bot.searches)?.name ?? "mcts:100";
     this.build();
   }
@@ -237,7 +238,7 @@ class AnalysisPage {
     this.shareText = h("span", { class: "share-text" });
     this.bar = h("div", { class: "value-bar", role: "img" }, this.share, this.shareText);
     this.curve = h("div", { class: "curve" });
-    this.report = h("details", { class: "report", open: localStorage.getItem("report") !== "closed", ontoggle: () => localStorage.setItem("report", this.report.open ? "open" : "closed") }, h("summary", {}, "Report of the game"), h("div", {}));
+    this.report = h("details", { class: "report", open: recall("report", true), ontoggle: () => remember("report", this.report.open) }, h("summary", {}, "Report of the game"), h("div", {}));
     this.legend = h("p", { class: "faint center" });
     this.status = h("p", { class: "status" });
     this.panels = h("div", { class: "agents" });
@@ -252,7 +253,7 @@ class AnalysisPage {
       {
         onchange: () => {
           this.heatKind = this.heatChoice.value;
-          localStorage.setItem("heat", this.heatKind);
+          remember("heat", this.heatKind);
           this.showPanels();
           this.showBoard();
         },
@@ -272,7 +273,7 @@ class AnalysisPage {
       checked: this.auto,
       onchange: () => {
         this.auto = auto.checked;
-        localStorage.setItem("auto-analysis", this.auto ? "on" : "off");
+        remember("auto-analysis", this.auto);
         if (this.auto) {
           this.curveDone = this.updateCurve();
           this.think();
@@ -285,7 +286,7 @@ class AnalysisPage {
       checked: this.deepens,
       onchange: () => {
         this.deepens = deepen.checked;
-        localStorage.setItem("deepen", this.deepens ? "on" : "off");
+        remember("deepen", this.deepens);
         this.think();
       },
     });
@@ -466,12 +467,12 @@ class AnalysisPage {
 
   link() {
     const query = new URLSearchParams({ game: this.tree.game, moves: this.tree.actions(this.tree.cursor).join(",") });
-    return `/analyze?${query}`;
+    return `analyze?${query}`;
   }
 
   showAddress() {
     const { tree } = this;
-    history.replaceState(null, "", tree.id === null ? this.link() : `/analyze/${tree.id}?node=${tree.cursor}`);
+    history.replaceState(null, "", tree.id === null ? this.link() : `analyze/${tree.id}?node=${tree.cursor}`);
   }
 
   async saveComment() {
@@ -495,7 +496,7 @@ class AnalysisPage {
     this.tools.replaceChildren(
       ...[
         button("Copy link", async () => {
-          const address = location.origin + this.link();
+          const address = new URL(this.link(), document.baseURI).href;
           try {
             await navigator.clipboard.writeText(address);
             toast("Link copied.");
@@ -505,8 +506,8 @@ class AnalysisPage {
         }),
         this.opponent.element,
         button("Play from here", () => this.playFromHere(), { disabled: isOver }),
-        tree.id === null ? button("Save", () => this.save(), { class: "primary" }) : h("a", { class: "button", href: `/api/games/${tree.id}/record`, download: true }, "Record"),
-        tree.id === null ? null : h("a", { class: "button", href: `/play/${tree.id}` }, "Game"),
+        tree.id === null ? button("Save", () => this.save(), { class: "primary" }) : h("a", { class: "button", href: `api/games/${tree.id}/record`, download: true }, "Record"),
+        tree.id === null ? null : h("a", { class: "button", href: `play/${tree.id}` }, "Game"),
         !onMainLine ? button("Delete variation", () => this.removeVariation()) : null,
       ].filter(Boolean),
     );
@@ -519,7 +520,7 @@ class AnalysisPage {
     if (opponent.isPending) return opponent.name.focus();
     const players = position.player === 0 ? [null, opponent.value] : [opponent.value, null];
     const game = await post("games", { game: tree.game, players, actions: tree.actions(tree.cursor), confirm: true });
-    this.go(`/play/${game.id}`);
+    this.go(`play/${game.id}`);
   }
 
   /** Keeps the whole tree as a game on the server. */
@@ -528,7 +529,7 @@ class AnalysisPage {
     const { rows, place } = tree.rows();
     const fields = { game: tree.game, players: [null, null], actions: tree.actions(tree.current), title: "Analysis", tree: rows };
     const game = await post("games", fields);
-    this.go(`/analyze/${game.id}?node=${place.get(tree.cursor)}`);
+    this.go(`analyze/${game.id}?node=${place.get(tree.cursor)}`);
   }
 
   async removeVariation() {
@@ -609,7 +610,7 @@ class AnalysisPage {
   }
 
   agentsChanged() {
-    localStorage.setItem(this.storage, JSON.stringify(this.agents));
+    remember(this.storage, this.agents);
     if (!this.agents.includes(this.heat)) this.heat = this.agents[0] ?? null;
     this.showAgentChoice();
     this.showPanels();

@@ -69,7 +69,7 @@ async function newGame(games, go) {
           JSON.stringify({ game: choice.game.name, players: players.map((name) => name ?? ""), confirm: confirm.checked }),
         );
         const game = await post("games", { game: choice.game.name, options: choice.values(), players, confirm: confirm.checked });
-        go(`/play/${game.id}`);
+        go(`play/${game.id}`);
       },
     },
     h("h2", { id: "new-heading" }, "New game"),
@@ -89,14 +89,14 @@ async function showGames(section, first, signal) {
   if (first && !answer.games.length) return again(Math.max(0, first - PAGE));
   const rows = answer.games.map((game) =>
     tableRow([
-      [h("a", { href: `/play/${game.id}` }, game.title || game.game), game.title ? h("div", { class: "faint" }, game.game) : null],
+      [h("a", { href: `play/${game.id}` }, game.title || game.game), game.title ? h("div", { class: "faint" }, game.game) : null],
       game.players.map((player) => player ?? "person").join(" – "),
       game.result ? resultOfPlayers(game.result, game.players) : "in progress",
       h("td", { class: "faint" }, when(game.updated)),
       h(
         "td",
         { class: "actions" },
-        h("a", { href: `/analyze/${game.id}`, "aria-label": `Analyze ${game.game}`, "data-name": `analyze ${game.id}` }, "Analyze"),
+        h("a", { href: `analyze/${game.id}`, "aria-label": `Analyze ${game.game}`, "data-name": `analyze ${game.id}` }, "Analyze"),
         button(
           "Delete",
           async () => {

@@ -20,12 +20,11 @@ export async function showRules(view, { id, signal }) {
   if (!game?.illustrated) throw new ApiError("There are no illustrated rules of this game.", 404);
   document.title = `Rules of ${game.title} – Stoneworks`;
   const { illustrations } = await get("rules", { game: id }, signal);
-  const figures = illustrations.map(({ ruling, caption, description, svg }) => {
+  const figures = illustrations.map(({ title, ruling, caption, description, svg }) => {
     const picture = parseSvg(svg);
     picture.setAttribute("aria-hidden", "true"); // its letters are labeled paths
-    const title = ruling[0].toUpperCase() + ruling.slice(1).replace("-", " ");
     const labeled = h("div", { role: "img", "aria-label": description }, picture);
-    return h("figure", { class: "card" }, h("h2", {}, title), labeled, h("figcaption", {}, caption));
+    return h("figure", { class: "card" }, h("h2", {}, title), labeled, h("figcaption", {}, caption, ruling && h("span", { class: "faint" }, ` Ruling ${ruling}.`)));
   });
   view.append(
     h("h1", {}, `Rules of ${game.title}`),
@@ -152,6 +151,6 @@ class Lessons {
     const game = shown.length ? `${this.game.name}(${shown.join(",")})` : this.game.name;
     const easy = (await botsFor(game)).find(({ level }) => level === "Easy");
     const created = await post("games", { game, players: [null, easy?.name ?? "random"], confirm: true });
-    this.go(`/play/${created.id}`);
+    this.go(`play/${created.id}`);
   }
 }

@@ -5,6 +5,7 @@ import { Board } from "../board.js";
 import { BotChoice } from "../bots.js";
 import { actionLabel, announce, button, h, inTurn, keepFocus, keyList, labeled, resultText, sleep, swatch, toast, turnText } from "../dom.js";
 import { howToPlay } from "../games.js";
+import { recall, remember } from "../memory.js";
 
 export async function showGame(view, { id, signal, go }) {
   const first = await get(`games/${id}`, {}, signal);
@@ -52,9 +53,9 @@ class GamePage {
     this.tools = h("div", { class: "row", role: "group", "aria-label": "Game" });
     this.moves = h("ol", { class: "moves", tabindex: "0", "aria-label": "Moves" });
     this.score = h("p", { class: "faint score" });
-    this.speed = h("input", { type: "range", min: "0", max: "3000", step: "100", value: localStorage.getItem("speed") ?? "600" });
+    this.speed = h("input", { type: "range", min: "0", max: "3000", step: "100", value: String(recall("speed", 600)) });
     this.speed.addEventListener("input", () => {
-      localStorage.setItem("speed", this.speed.value);
+      remember("speed", this.speed.valueAsNumber);
       this.speedText.textContent = `${(this.speed.valueAsNumber / 1000).toFixed(1)} s`;
     });
     this.speedText = h("span", { class: "faint" }, `${(this.speed.valueAsNumber / 1000).toFixed(1)} s`);
@@ -242,8 +243,8 @@ class GamePage {
           persons.length ? button("Hint", () => this.askHint(), { disabled: !personToMove, "data-name": "hint" }) : null,
           persons.length === 1 ? button("Flip seats", () => this.flip(), { disabled: Boolean(game.result), "data-name": "flip" }) : null,
           persons.length ? button("Resign", () => this.send("resign"), { disabled: Boolean(game.result), "data-name": "resign" }) : null,
-          h("a", { class: "button", href: `/analyze/${this.id}` }, "Analyze"),
-          h("a", { class: "button", href: `/api/games/${this.id}/record`, download: true }, "Record"),
+          h("a", { class: "button", href: `analyze/${this.id}` }, "Analyze"),
+          h("a", { class: "button", href: `api/games/${this.id}/record`, download: true }, "Record"),
           game.result ? button("Play again", () => this.again(), { "data-name": "again" }) : null,
         ].filter(Boolean),
       );
@@ -355,7 +356,7 @@ class GamePage {
 
   async again() {
     const game = await post("games", { game: this.game.game, players: this.game.players, confirm: this.game.confirm });
-    this.go(`/play/${game.id}`);
+    this.go(`play/${game.id}`);
   }
 
   async askHint() {

@@ -82,7 +82,7 @@ function stateOf({ state }) {
 }
 
 function addressOf(source) {
-  return `/watch?${new URLSearchParams({ source: source.id })}`;
+  return `watch?${new URLSearchParams({ source: source.id })}`;
 }
 
 function showSources(list, sources, chosen) {
@@ -176,9 +176,9 @@ function showRun(part, run, go) {
 
 /** Returns buttons to play against the agent of a run, and to analyze with it. */
 function agentButtons({ game, agent }, go) {
-  const play = async () => go(`/play/${(await post("games", { game, players: [null, agent + SEARCH], confirm: true })).id}`);
+  const play = async () => go(`play/${(await post("games", { game, players: [null, agent + SEARCH], confirm: true })).id}`);
   const query = new URLSearchParams({ game, agent: agent + SEARCH });
-  return h("div", { class: "row" }, button("Play against it", play), h("a", { class: "button", href: `/analyze?${query}` }, "Analyze with it"));
+  return h("div", { class: "row" }, button("Play against it", play), h("a", { class: "button", href: `analyze?${query}` }, "Analyze with it"));
 }
 
 /** Returns a chart of the scores against each opponent with their 95 % intervals. */
@@ -381,7 +381,7 @@ async function showReplay(part, record, signal) {
       slider,
       row,
       moves,
-      h("a", { class: "button", href: `/analyze?${query}` }, "Analyze this game"),
+      h("a", { class: "button", href: `analyze?${query}` }, "Analyze this game"),
     ),
   );
   const turns = record.turns.map(([, actions, color]) => ({ mark: swatch(color), actions }));
