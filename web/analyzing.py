@@ -31,7 +31,15 @@ from stoneworks.web.board import (
     illustrated_rules,
     reasons_at,
 )
-from stoneworks.web.bot_processes import AnalysisAnswer, BotProcesses, SharedJobs, ValuesAnswer, WorkerError, version_of
+from stoneworks.web.bot_processes import (
+    AnalysisAnswer,
+    BotProcesses,
+    PreparedAnswer,
+    SharedJobs,
+    ValuesAnswer,
+    WorkerError,
+    version_of,
+)
 from stoneworks.web.requests import (
     INTERNAL_ERROR,
     MAX_ACTIONS,
@@ -99,6 +107,13 @@ class AnalyzeBody(LineBody):
     bot: BotName
 
 
+class BotBody(Body):
+    """A game and a bot to prepare for it."""
+
+    game: GameString
+    bot: BotName
+
+
 class ValuesBody(AnalyzeBody):
     """The positions after ``first``, ``first + 1``, ... of the actions, and a bot that evaluates them."""
 
@@ -154,6 +169,7 @@ class AnalysisRoutes:
             get("/api/rules", self._rules, GameQuery),
             get("/api/bots", self._bots, GameQuery),
             get("/api/bot", self._bot, BotQuery),
+            post("/api/prepare", self._prepare, BotBody),
             post("/api/position", self._position, PositionBody),
             post("/api/why", self._why, ClickBody),
             post("/api/analyze", self._analyze, AnalyzeBody),
@@ -193,6 +209,21 @@ class AnalysisRoutes:
         spec = self._agents.check(asked.bot, game)
         # The version tells analyses of a checkpoint from those of an earlier one in the same folder.
         return {"game": str(game), "actions": line.actions, "bot": spec.name, "version": version_of(spec)}
+
+    async def _prepare(self, request: Request, asked: BotBody) -> PreparedAnswer:
+        """Compile the kernels of a game and a bot, once on a machine, and load them into a process."""
+
+        def first_position() -> dict[str, Any]:
+            line = self._line(LineBody(game=asked.game))
+            describe(line)  # in this process
+            return self._job(AnalyzeBody(game=asked.game, bot=asked.bot), line)
+
+        job = await run_in_threadpool(first_position)
+        key = ("prepare", job["game"], job["bot"], job["version"])
+        answer: PreparedAnswer = await self._jobs.run(
+            request, key, lambda: self._processes.run(job | {"kind": "prepare"})
+        )
+        return answer
 
     def _position(self, _: Request, asked: PositionBody) -> PositionAnswer:
         """Return a position; the case of its actions may be another."""

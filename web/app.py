@@ -99,6 +99,7 @@ class Web:
     @contextlib.asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = _MAX_THREADS
+        self._processes.start()
         yield
         self.close()
 

@@ -144,6 +144,7 @@ class GameDescription(TypedDict):
     summary: Sequence[str]
     lessons: list[dict[str, Any]]
     notation: str
+    titles: Mapping[str, str]
     picture: str
     boards: Mapping[str, Mapping[str, int]] | None
     illustrated: bool
@@ -486,6 +487,7 @@ def game_descriptions() -> list[GameDescription]:
             ],
             "summary": game.guide.rules,
             "notation": game.guide.notation,
+            "titles": game.guide.titles,
             "picture": _sample_picture(game),
             "lessons": [lesson._asdict() for lesson in game.guide.lessons],
             "boards": game.guide.boards,
@@ -498,7 +500,9 @@ def game_descriptions() -> list[GameDescription]:
 def _sample_picture(game: Game) -> str:
     """Return the picture of a position in play: that of the last illustrated turn, or else the initial one."""
     turns = [one for one in game.guide.illustrations if one.ruling.startswith("turn")]
-    return svg_without_style(draw_illustration(turns[-1]) if turns else draw(game.new_initial_state(), coordinates=False))
+    return svg_without_style(
+        draw_illustration(turns[-1]) if turns else draw(game.new_initial_state(), coordinates=False)
+    )
 
 
 def illustrated_rules(game: Game) -> list[Illustration]:

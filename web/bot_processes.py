@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import multiprocessing
 import os
+import threading
 import time
 import traceback
 from collections import OrderedDict
@@ -57,6 +58,12 @@ class TurnAnswer(TypedDict):
     """The actions of a turn, or of its first chunk."""
 
     actions: list[str]
+
+
+class PreparedAnswer(TypedDict):
+    """How long the preparation of a bot took, in seconds."""
+
+    seconds: float
 
 
 class ValuesAnswer(TypedDict):
@@ -116,6 +123,11 @@ class BotProcesses:
             self._idle.put_nowait(worker)
         self._threads = ThreadPoolExecutor(num_workers, "worker")
         self._given_up: set[asyncio.Future[None]] = set()
+
+    def start(self) -> None:
+        """Start the processes, so that the first job need not wait for one."""
+        for worker in self._workers:
+            self._threads.submit(worker.start)
 
     async def run(self, job: dict[str, Any]) -> Any:
         """Run a job (see :func:`think`) and return its result. Canceling the call cancels the job.
@@ -198,6 +210,8 @@ class BotProcesses:
             worker.kill()
             await asyncio.wait([answer], timeout=_GRACE_SECONDS)
         answer.exception()  # the result is no longer needed
+        with contextlib.suppress(RuntimeError):  # the server is shutting down
+            self._threads.submit(worker.start)
         self._idle.put_nowait(worker)
 
     def end(self) -> None:
@@ -219,6 +233,7 @@ class _Worker:
     def __init__(self) -> None:
         self.is_preparing = False
         self.has_ended = False
+        self._lock = threading.Lock()
         self._process: multiprocessing.process.BaseProcess | None = None
         self._connection: Connection | None = None
 
@@ -229,11 +244,7 @@ class _Worker:
             RequestError: the bot cannot be loaded or forfeits.
             WorkerError: the job failed.
         """
-        if self.has_ended:
-            raise RequestError(_ENDING, 503)
-        self.is_preparing = self._process is None or not self._process.is_alive()
-        if self.is_preparing:
-            self._start()
+        self.start()
         connection = self._connection
         assert connection is not None
         try:
@@ -252,6 +263,15 @@ class _Worker:
         if failure is not None:
             raise failure
         return answer
+
+    def start(self) -> None:
+        """Start the process unless it is running. Raises :class:`RequestError` once the server is shutting down."""
+        with self._lock:
+            if self.has_ended:
+                raise RequestError(_ENDING, 503)
+            if self._process is None or not self._process.is_alive():
+                self.is_preparing = True
+                self._start()
 
     def stop(self) -> None:
         """Ask the process to end an analysis that grows."""
@@ -412,13 +432,17 @@ _bots: OrderedDict[tuple[str, str], tuple[int, Bot]] = OrderedDict()
 
 def think(
     job: dict[str, Any], connection: Connection | None = None
-) -> TurnAnswer | AnalysisAnswer | ValuesAnswer | None:
-    """Return the result of a job: ``kind`` is ``"turn"``, ``"analyze"``, ``"values"`` or ``"stream"``.
+) -> TurnAnswer | AnalysisAnswer | ValuesAnswer | PreparedAnswer | None:
+    """Return the result of a job: ``kind`` is ``"prepare"``, ``"turn"``, ``"analyze"``, ``"values"`` or ``"stream"``.
 
     A stream has no result; its analyses are sent to ``connection`` until that has a message.
     """
+    begin = time.perf_counter()
     game = load_game(job["game"])
     bot, state = _bot(job["bot"], game), game.new_initial_state()
+    if job["kind"] == "prepare":
+        bot.step(state)  # compiles the kernels, or reads them from the cache
+        return {"seconds": round(time.perf_counter() - begin, 3)}
     if job["kind"] == "values":
         values = _values(bot, state, job["actions"], job["first"], job["count"], job["seconds"])
         return {"values": [value for value, _ in values], "proven": [is_proven for _, is_proven in values]}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
@@ -15,6 +15,7 @@ from starlette.routing import Route
 from typing_extensions import TypedDict
 
 from stoneworks.documents import Tuple
+from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.extras import MissingDependencyError
 from stoneworks.web import game_tree
@@ -22,6 +23,7 @@ from stoneworks.web.agents import Agents
 from stoneworks.web.board import Line, PositionAnswer, Positions, Result, Turn, describe, name_of, turns_of
 from stoneworks.web.bot_processes import BotProcesses, SharedJobs, TurnAnswer, disconnected
 from stoneworks.web.game_tree import GameHeader, Players, StoredGame, Tree
+from stoneworks.web.html_replay import svg_without_style
 from stoneworks.web.requests import (
     MAX_BODY_BYTES,
     Actions,
@@ -110,7 +112,12 @@ class RevisionQuery(Query):
 
 
 class GameSummary(TypedDict):
-    """A game in lists of games; see :class:`~stoneworks.web.game_tree.GameHeader`."""
+    """A game in lists of games; see :class:`~stoneworks.web.game_tree.GameHeader`.
+
+    Attributes:
+        picture: the position as SVG, of games in progress on a list.
+        person_to_move: whether a person is to move in it, likewise.
+    """
 
     id: str
     game: str
@@ -119,13 +126,16 @@ class GameSummary(TypedDict):
     players: Sequence[str | None]
     updated: float
     result: Result | None
+    picture: NotRequired[str]
+    person_to_move: NotRequired[bool]
 
 
 class GamesAnswer(TypedDict):
-    """Games, and for a page of the list the number of all."""
+    """Games; for a page of the list the number of all; and for an import those that were stored before."""
 
     games: list[GameSummary]
     total: NotRequired[int]
+    known: NotRequired[list[GameSummary]]
 
 
 class GameView(GameSummary):
@@ -233,7 +243,7 @@ class Changes:
         self._has_ended = True
         self.notify(None)
 
-    @contextmanager
+    @contextlib.contextmanager
     def next_change(self, game_id: str) -> Iterator[asyncio.Event]:
         """Yield an event that is set at the next change of a game."""
         event = asyncio.Event()
@@ -279,7 +289,18 @@ class GameRoutes:
 
     def _games(self, _: Request, page: PageQuery) -> GamesAnswer:
         stored, number = self._store.recent(page.first, page.count)
-        return {"games": [game_summary(game) for game in stored], "total": number}
+        return {"games": [self._listed(game) for game in stored], "total": number}
+
+    def _listed(self, header: GameHeader) -> GameSummary:
+        """Return a game for a list, with its picture if it is in progress."""
+        if header.reason is None:
+            with contextlib.suppress(RequestError):  # of another version of the rules, without its plug-in, or damaged
+                stored = self._store.load(header.id)
+                line = game_tree.line_of(stored, self._positions)
+                is_person = not line.state.is_terminal() and stored.players[line.state.current_player()] is None
+                picture = svg_without_style(draw(line.state, coordinates=False))
+                return {**game_summary(header), "picture": picture, "person_to_move": is_person}
+        return game_summary(header)
 
     def _new_game(self, _: Request, asked: NewGameBody) -> GameView:
         game = self._positions.game(asked.game, asked.options)
@@ -291,7 +312,7 @@ class GameRoutes:
             title=asked.title,
             nodes=None if asked.tree is None else game_tree.nodes_of(asked.tree, game, line.actions, self._positions),
         )
-        return game_view(self._store.create([new])[0], self._positions)
+        return game_view(self._store.create([new])[0][0], self._positions)
 
     def _checked(self, players: Sequence[str | None], game: Game) -> tuple[str | None, ...]:
         for player in players:
@@ -422,8 +443,8 @@ class GameRoutes:
         return await run_in_threadpool(game_view, stored, self._positions)
 
     def _import(self, _: Request, asked: ImportBody) -> GamesAnswer:
-        created = self._store.create(game_tree.games_of(asked.text, self._positions))
-        return {"games": [game_summary(game) for game in created]}
+        created, known = self._store.create(game_tree.games_of(asked.text, self._positions))
+        return {"games": [game_summary(game) for game in created], "known": [game_summary(game) for game in known]}
 
     def _record(self, request: Request, _: Query) -> Response:
         record = game_tree.record_of(self._load(request), self._positions)

@@ -31,8 +31,8 @@ _HEADERS = {
 class Guard:
     """ASGI middleware that validates requests, adds security headers, and converts errors to JSON.
 
-    Removes the root path, and checks the Host header (against DNS rebinding), Origin and content type (against cross-site request forgery), and the
-    size and number of requests.
+    Removes the root path, and checks the Host header (against DNS rebinding), Origin and content type (against cross-site
+    request forgery), and the size and number of requests.
     """
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str], max_requests: int, root_path: str = "") -> None:

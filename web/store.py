@@ -148,23 +148,32 @@ class Store:
 
     # -- Writing ---------------------------------------------------------------------------------------------------------
 
-    def create(self, games: Iterable[StoredGame]) -> list[StoredGame]:
-        """Store new games atomically and return them with their ids. Raises :class:`RequestError` if a limit is exceeded."""
+    def create(self, games: Iterable[StoredGame]) -> tuple[list[StoredGame], list[StoredGame]]:
+        """Store new games atomically. Raises :class:`RequestError` if a limit is exceeded.
+
+        Returns:
+            the new games, with ids for those that have none, and those that were stored before by the ids of the others.
+        """
         now = time.time()
-        created = [game.replace(id=secrets.token_urlsafe(8), revision=1, created=now, updated=now) for game in games]
+        created, known = [], []
         with self._transaction() as database:
             (number,) = database.execute("SELECT count(*) FROM games").fetchone()
+            for game in games:
+                if game.id and database.execute("SELECT 1 FROM games WHERE id = ?", (game.id,)).fetchone():
+                    known.append(_load(database, game.id))
+                    continue
+                new = game.replace(id=game.id or secrets.token_urlsafe(8), revision=1, created=now, updated=now)
+                _check_size(new)
+                marks = ", ".join("?" for _ in _NAMES)
+                database.execute(f"INSERT INTO games ({_COLUMNS}) VALUES ({marks})", _row_of(new))
+                _insert(database, new.id, new.nodes.values())
+                created.append(new)
             if number + len(created) > _MAX_GAMES:
                 raise RequestError(
                     f"there must be at most {_MAX_GAMES} games, got {number + len(created)}; delete some first",
                     409,
                 )
-            for game in created:
-                _check_size(game)
-                marks = ", ".join("?" for _ in _NAMES)
-                database.execute(f"INSERT INTO games ({_COLUMNS}) VALUES ({marks})", _row_of(game))
-                _insert(database, game.id, game.nodes.values())
-        return created
+        return created, known
 
     def change(self, game_id: str, make: Callable[[StoredGame], StoredGame]) -> StoredGame:
         """Replace a game by ``make(game)`` in one transaction, and return it with its new revision.

@@ -301,8 +301,12 @@ class Watch:
     def _scan(self) -> dict[str, tuple[Source, Path]]:
         """Return the sources and their paths by their ids."""
         found: dict[str, tuple[Source, Path]] = {}
+        seen: set[Path] = set()  # a folder may be within another one
         for number, root in enumerate(self.roots):
             for kind, path, dated in _paths_in(root):
+                if path in seen:
+                    continue
+                seen.add(path)
                 with contextlib.suppress(OSError):
                     status = dated.stat() if dated.exists() else path.stat()
                     relative = "" if path == root else path.relative_to(root).as_posix()

@@ -12,9 +12,10 @@ export class Board {
    * @param onAction called with the text of an action that was chosen, those of further ones after it, if it has any, and
    *   whether it replaces the last action of the turn.
    * @param options `onChosen(text)`, called where an action takes several places, with what follows; `onMiss({x, y, chosen})`,
-   *   called for a click on the picture where nothing is legal, after those on the places `chosen`.
+   *   called for a click on the picture where nothing is legal, after those on the places `chosen`; `signal`, which ends the
+   *   keys that count while the mouse is over the board.
    */
-  constructor(onAction, { onChosen = () => {}, onMiss = () => {} } = {}) {
+  constructor(onAction, { onChosen = () => {}, onMiss = () => {}, signal } = {}) {
     this.onAction = onAction;
     this.onChosen = onChosen;
     this.onMiss = onMiss;
@@ -36,6 +37,7 @@ export class Board {
     this.element.addEventListener("pointerdown", (event) => {
       this.byFinger = event.pointerType === "touch";
     });
+    document.addEventListener("keydown", (event) => this.turnKey(event), { signal });
     this.element.addEventListener("wheel", (event) => {
       if (!this.preview || !event.target.closest(".hit")) return;
       event.preventDefault();
@@ -373,6 +375,11 @@ export class Board {
     announce(text);
   }
 
+  turnKey(event) {
+    const by = { r: 1, R: -1 }[event.key];
+    if (by && this.preview && !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.target.closest("input, select, textarea")) this.turn(by);
+  }
+
   key(event) {
     if (event.key === "Escape" && this.reset()) {
       event.stopPropagation();
@@ -383,8 +390,6 @@ export class Board {
     const handled = {
       Enter: () => this.choose(place),
       " ": () => this.choose(place),
-      r: () => this.preview && this.turn(1),
-      R: () => this.preview && this.turn(-1),
     }[event.key];
     if (!handled && !(event.key in ARROWS)) return;
     event.preventDefault();

@@ -129,6 +129,17 @@ export function botLabel(bot) {
   return bot.rating === null ? playerName(bot.name) : `${playerName(bot.name)} (${Math.round(bot.rating)} ± ${Math.round(bot.error)})`;
 }
 
+/** Copies an address of the page, or shows it where the browser forbids that. */
+export async function copyLink(path) {
+  const address = new URL(path, document.baseURI).href;
+  try {
+    await navigator.clipboard.writeText(address);
+    toast("Link copied.");
+  } catch {
+    toast(address);
+  }
+}
+
 /** Returns how a game ended, in words; `why` is what the game says of it. */
 export function resultText(result, colors, why = "") {
   const words = result.winner === null ? "Draw" : `${colors[result.winner]} wins by ${result.reason.replaceAll("_", " ")}`;

@@ -105,6 +105,13 @@ export class GameChoice {
   }
 }
 
+/** Returns a folded box that says how the moves of a game are written, or null where nothing is known of it. */
+export function notation(game) {
+  if (!game?.notation) return null;
+  const rulings = game.illustrated ? [" A number such as ", Object.keys(game.titles)[0], " names a ruling; ", h("a", { href: `rules/${game.name}` }, "the illustrated rules"), " show each of them."] : "";
+  return h("details", { class: "notation" }, h("summary", {}, "How moves are written"), h("p", {}, game.notation, rulings));
+}
+
 /** Returns a folded box with the short rules of a game and a link to its lessons, or null where it has none. */
 export function howToPlay(game) {
   if (!game?.summary.length) return null;

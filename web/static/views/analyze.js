@@ -5,7 +5,7 @@ import { Board } from "../board.js";
 import { BotChoice } from "../bots.js";
 import { lineChart } from "../charts.js";
 import { judgedTurns, report } from "../report.js";
-import { actionLabel, announce, button, h, inTurn, keepFocus, keyList, labeled, numberCell, percent, resultText, signed, sleep, swatch, tableHead, tableRow, toast, turnText } from "../dom.js";
+import { actionLabel, announce, button, copyLink, h, inTurn, keepFocus, keyList, labeled, numberCell, percent, resultText, signed, sleep, swatch, tableHead, tableRow, toast, turnText } from "../dom.js";
 import { GameChoice } from "../games.js";
 import { importButton } from "../import.js";
 import { recall, remember } from "../memory.js";
@@ -495,15 +495,7 @@ class AnalysisPage {
     this.toolsShown = shown;
     this.tools.replaceChildren(
       ...[
-        button("Copy link", async () => {
-          const address = new URL(this.link(), document.baseURI).href;
-          try {
-            await navigator.clipboard.writeText(address);
-            toast("Link copied.");
-          } catch {
-            toast(address);
-          }
-        }),
+        button("Copy link", () => copyLink(this.link())),
         this.opponent.element,
         button("Play from here", () => this.playFromHere(), { disabled: isOver }),
         tree.id === null ? button("Save", () => this.save(), { class: "primary" }) : h("a", { class: "button", href: `api/games/${tree.id}/record`, download: true }, "Record"),
