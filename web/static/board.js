@@ -4,6 +4,8 @@ import { announce, button, h, isStill, parseSvg, s } from "./dom.js";
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const MILLISECONDS = 200;
+/** Largest number of pixels per unit of a picture, so that the stones of small boards are not larger than others. */
+const LARGEST_SCALE = 1.5;
 /** Diameter in pixels that zooming gives to the places. */
 const FINGER = 34;
 
@@ -70,6 +72,7 @@ export class Board {
     this.content = s("g", {}, ...picture.childNodes);
     picture.append(this.content);
     this.viewBox = picture.getAttribute("viewBox").split(" ").map(Number);
+    this.scroll.style.setProperty("--widest", `${LARGEST_SCALE * this.viewBox[2]}px`);
     if (before) before.replaceWith(picture);
     else this.scroll.prepend(picture);
     this.picture = picture;

@@ -5,14 +5,14 @@ import { Board } from "../board.js";
 import { BotChoice } from "../bots.js";
 import { lineChart } from "../charts.js";
 import { judgedTurns, report } from "../report.js";
-import { actionLabel, announce, button, copyLink, h, inTurn, keepFocus, keyList, labeled, numberCell, percent, resultText, signed, sleep, swatch, tableHead, tableRow, toast, turnText } from "../dom.js";
-import { GameChoice } from "../games.js";
+import { actionLabel, announce, button, copyLink, h, inTurn, keepFocus, keyList, labeled, numberCell, percent, playerName, resultText, signed, sleep, swatch, tableHead, tableRow, toast, turnText } from "../dom.js";
+import { GameChoice, notation } from "../games.js";
 import { importButton } from "../import.js";
 import { recall, remember } from "../memory.js";
 
 const ROWS = 8;
-/** Columns that a heat map can show; an agent without the chosen one shows its policy. */
-const HEATS = ["visits", "policy", "prior"];
+/** Columns that a heat map can show, with their names; an agent without the chosen one shows its policy. */
+const HEATS = ["win", "policy", "visits", "prior"];
 /** Number of places on the board that are marked with percentages, and the minimum share that is. */
 const [MARKS, MARKED_SHARE] = [12, 0.01];
 /** How the numbers of a column are written, and what they are, by its kind. */
@@ -38,6 +38,7 @@ export async function showAnalysis(view, { id, query, signal, go }) {
     const actions = (query.get("moves") ?? "").split(",").filter(Boolean);
     const position = await post("position", { game: query.get("game"), actions }, signal);
     tree = Tree.ofLine(position.game, position.actions, position.movers);
+    tree.name = position.name;
   }
   const known = await info();
   const bots = await botsFor(tree.game);
@@ -50,13 +51,23 @@ export async function showAnalysis(view, { id, query, signal, go }) {
   signal.addEventListener("abort", () => page.stop());
 }
 
-/** Returns the column that a heat map of an analysis shows, and the share of each action, the largest first. */
+/**
+ * Returns what a heat map of an analysis shows: its column, the number in [0, 1] of each action, the greatest first, and for
+ * chances to win how certain they are, by the visits.
+ */
 function heatOf(found, wanted) {
-  const column = found.columns.find(({ name }) => name === wanted) ?? found.columns[0];
-  const numbers = found.actions.map((row) => row[column.name]);
+  const column = found.columns.find(({ name }) => name === wanted) ?? found.columns.find(({ name }) => name === "policy") ?? found.columns[0];
+  const rows = found.actions.filter((row) => row[column.name] !== null);
+  const numbers = rows.map((row) => row[column.name]);
   const sum = column.kind === "count" ? numbers.reduce((total, number) => total + number, 0) || 1 : 1;
-  const shares = found.actions.map((row, index) => [row.action, Math.min(1, numbers[index] / sum)]);
-  return { column, shares: shares.filter(([, share]) => share > 1e-4).sort(([, one], [, other]) => other - one) };
+  if (column.kind !== "value") {
+    const shares = rows.map((row, index) => [row.action, Math.min(1, numbers[index] / sum)]);
+    return { column, shares: shares.filter(([, share]) => share > 1e-4).sort(([, one], [, other]) => other - one) };
+  }
+  const most = Math.max(1, ...rows.map((row) => row.visits ?? 1));
+  const certain = rows.map((row) => [row.action, Math.sqrt((row.visits ?? 1) / most)]);
+  const shares = rows.map((row) => [row.action, (1 + row.win) / 2]);
+  return { column, shares: shares.filter((_, index) => certain[index][1] > 0), certainty: certain.filter(([, share]) => share > 0) };
 }
 
 async function positionForm(go) {
@@ -120,6 +131,7 @@ class Tree {
   static stored(fields) {
     const tree = new Tree(fields.game, fields.id);
     tree.title = fields.title;
+    tree.name = fields.name;
     tree.players = fields.players;
     tree.take(fields);
     tree.cursor = fields.current;
@@ -231,9 +243,13 @@ class AnalysisPage {
 
   build() {
     const { tree } = this;
-    document.title = `Analysis of ${tree.game} – Stoneworks`;
-    this.play = inTurn((actions) => this.playNow(actions));
-    this.board = new Board((action, then = []) => this.play([action, ...then]), { onMiss: (click) => this.explain(click) });
+    document.title = `Analysis of ${tree.title || tree.name} – Stoneworks`;
+    this.play = inTurn((actions, instead) => this.playNow(actions, instead));
+    this.board = new Board((action, then = [], instead) => this.play([action, ...then], instead), {
+      signal: this.signal,
+      onChosen: (text) => (text ? (this.status.textContent = text) : this.showStatus()),
+      onMiss: (click) => this.explain(click),
+    });
     this.share = h("div", { class: "share" });
     this.shareText = h("span", { class: "share-text" });
     this.bar = h("div", { class: "value-bar", role: "img" }, this.share, this.shareText);
@@ -258,7 +274,7 @@ class AnalysisPage {
           this.showBoard();
         },
       },
-      HEATS.map((kind) => h("option", { value: kind, selected: kind === this.heatKind }, kind)),
+      HEATS.map((kind) => h("option", { value: kind, selected: kind === this.heatKind }, kind === "win" ? "chance to win" : kind)),
     );
     this.curveChoice = h("select", {
       "aria-label": "Agent of the value curve",
@@ -306,13 +322,14 @@ class AnalysisPage {
           step("‹", "Previous position", "ArrowLeft"),
           step("›", "Next position", "ArrowRight"),
           step("»", "Last position", "End"),
+          button("Flip", () => this.board.flip(), { "aria-label": "Flip the board" }),
         ),
         h("div", { class: "card" }, h("div", { class: "row" }, h("h2", {}, "Value curve"), this.curveChoice), this.curve, this.report),
       ),
       h(
         "div",
         { class: "side" },
-        h("h1", {}, tree.title || tree.game),
+        h("h1", {}, tree.title || tree.name),
         this.status,
         h(
           "div",
@@ -325,6 +342,7 @@ class AnalysisPage {
         this.panels,
         h("h2", {}, "Moves and variations"),
         this.moves,
+        notation(this.limits.games.find(({ name }) => name === tree.game.split("(")[0])) ?? "",
         labeled("Comment on this position", this.comment, { class: "field comment" }),
         this.tools,
         keyList([
@@ -413,9 +431,13 @@ class AnalysisPage {
   }
 
   /** Plays actions at the cursor; those that were clicked before its position was shown count if they are legal in it. */
-  async playNow(actions) {
+  async playNow(actions, instead) {
     const { tree } = this;
     await this.settle();
+    if (instead) {
+      await this.goTo(tree.nodes.get(tree.cursor).parent);
+      await this.settle();
+    }
     if (![...this.position.legal, ...this.position.buttons].some(({ action }) => action === actions[0])) return null;
     const known = actions.reduce((node, action) => (node === null ? null : (tree.children(node).find((child) => child.action === action)?.id ?? null)), tree.cursor);
     if (known !== null) return this.goTo(known);
@@ -543,8 +565,14 @@ class AnalysisPage {
     const node = tree.cursor;
     const found = this.heat ? this.analysisOf(this.heat) : null;
     if (this.shownLine) fields.line = this.shownLine;
-    else if (found) fields.heat = Object.fromEntries(heatOf(found, this.heatKind).shares);
-    const shown = fields.heat ? `share of the ${heatOf(found, this.heatKind).column.name} of ${this.heat}, in %` : fields.line ? `best line of ${this.lineAgent}` : "";
+    else if (found) {
+      const { shares, certainty } = heatOf(found, this.heatKind);
+      fields.heat = Object.fromEntries(shares);
+      if (certainty) fields.certainty = Object.fromEntries(certainty);
+    }
+    const words = { value: "chance to win after each move", share: "policy", count: "share of the visits" };
+    const { column } = fields.heat ? heatOf(found, this.heatKind) : {};
+    const shown = column ? `${column.name === "prior" ? "prior" : words[column.kind]}, in %, by ${playerName(this.heat)}${fields.certainty ? "; paler where it is worse or less sure" : ""}` : fields.line ? `best line of ${playerName(this.lineAgent)}` : "";
     this.legend.textContent = shown && `Numbers on the board: ${shown}`;
     this.board.element.classList.toggle("quiet", Boolean(this.shownLine || fields.heat));
     const asked = JSON.stringify(fields);
@@ -558,7 +586,7 @@ class AnalysisPage {
     this.shownFields = asked;
     this.shownNode = node;
     this.position = position;
-    this.board.show(position, { label: `Board of ${tree.game} after ${fields.actions.length} actions` });
+    this.board.show(position, { label: `Board of ${tree.name} after ${fields.actions.length} actions` });
     this.showTools();
     this.showStatus();
     this.showButtons();
@@ -686,7 +714,7 @@ class AnalysisPage {
     const bot = this.bots.find((known) => known.name === agent) ?? this.typed.get(agent);
     const found = this.found.get(this.keyOf(agent));
     const remove = button("×", () => this.removeAgent(agent), { class: "quiet", "aria-label": `Remove ${agent}`, "data-name": `remove ${agent}` });
-    const head = h("div", { class: "agent-head" }, h("h2", {}, agent), remove);
+    const head = h("div", { class: "agent-head" }, h("h2", { title: agent }, playerName(agent)), remove);
     const panel = h("section", { class: "agent card", "aria-label": agent }, head);
     if (bot && bot.rating !== null) panel.append(h("p", { class: "rating" }, `rated ${Math.round(bot.rating)} ± ${Math.round(bot.error)}`));
     if (!found) {
@@ -714,7 +742,9 @@ class AnalysisPage {
     }
     if (found.simulations !== null) facts.push(`${found.simulations} simulations`);
     facts.push(`${found.seconds.toFixed(2)} s`);
-    const marked = heatOf(found, this.heatKind).shares.filter(([, share]) => share >= MARKED_SHARE).slice(0, MARKS).map(([action]) => action);
+    const heat = heatOf(found, this.heatKind);
+    const order = heat.certainty ? [...heat.certainty].sort(([, one], [, other]) => other - one) : heat.shares.filter(([, share]) => share >= MARKED_SHARE);
+    const marked = order.slice(0, MARKS).map(([action]) => action);
     const text = ({ name, kind }, row) => (row[name] === null ? "" : KINDS[kind][0](row[name]));
     panel.append(
       h("p", { class: "faint" }, facts.join(" · ")),
@@ -802,7 +832,7 @@ class AnalysisPage {
       this.showJudgments(turns, agent);
       const marked = turns.filter((turn) => turn.mark);
       this.curve.replaceChildren(
-        lineChart([{ name: agent, xs: keys.map((_, index) => index), ys }], {
+        lineChart([{ name: playerName(agent), xs: keys.map((_, index) => index), ys }], {
           title: `Value for ${this.position?.colors[0] ?? "player 0"} after each action, by ${agent}`,
           low: -1,
           high: 1,

@@ -40,8 +40,9 @@ class Lessons {
     this.signal = signal;
     this.go = go;
     this.nextRequest = requestCounter();
-    this.play = inTurn((actions) => this.playNow(actions));
-    this.board = new Board((action, then = []) => this.play([action, ...then]), {
+    this.play = inTurn((actions, instead) => this.playNow(actions, instead));
+    this.board = new Board((action, then = [], instead) => this.play([action, ...then], instead), {
+      signal,
       onChosen: (text) => {
         this.status.textContent = text || this.words;
       },
@@ -82,7 +83,7 @@ class Lessons {
     if (!isLatest()) return;
     this.learner ??= position.player;
     this.done = played.length > 0 && (played.length >= lesson.answers.length || position.player !== this.learner);
-    this.position = this.done ? { ...position, legal: [], places: {} } : position;
+    this.position = this.done ? { ...position, legal: [], instead: [], places: {} } : position;
     const color = position.colors[position.player];
     this.words = position.outcome ? "The game is over" : `${color} to move: ${position.turn}${position.supplies && `; ${position.supplies}`}`;
     this.status.textContent = this.words;
@@ -115,8 +116,10 @@ class Lessons {
     return why ? `${winner}: ${why}.` : `${winner}.`;
   }
 
-  async playNow(actions) {
-    if (this.done || ![...this.position.legal, ...this.position.buttons].some(({ action }) => action === actions[0])) return;
+  async playNow(actions, instead) {
+    const { legal, buttons, instead: others } = this.position;
+    if (this.done || ![...(instead ? others : legal), ...buttons].some(({ action }) => action === actions[0])) return;
+    if (instead) this.played.pop();
     for (const action of actions) {
       const wanted = this.lesson.answers[this.played.length];
       if (!this.done && wanted?.length && !wanted.includes(action)) {

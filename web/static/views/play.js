@@ -300,7 +300,7 @@ class GamePage {
       const actions = game.turns.slice(0, wanted).flatMap(([, ofTurn]) => ofTurn);
       const position = await post("position", { game: game.game, actions }, this.signal);
       if (this.shownTurn !== wanted || this.game.current !== game.current) return;
-      this.board.show({ ...position, legal: [], places: {} }, { label: `Position after turn ${wanted}` });
+      this.board.show({ ...position, legal: [], instead: [], places: {} }, { label: `Position after turn ${wanted}` });
     }
     this.status.textContent = this.statusText();
     this.showButtons();
@@ -467,7 +467,8 @@ class GamePage {
       }
     }
     own.abort();
-    if (this.signal.aborted || this.isLost) return;
+    if (this.signal.aborted) return;
+    if (this.isLost) return this.showStatus(); // it goes on when the server is back
     this.show(answer ?? this.game);
   }
 
