@@ -35,7 +35,7 @@ _MAX_CELLS = 2000
 _MAX_PERCENTAGES = 12
 _MIN_PERCENTAGE = 1
 #: Loss of the chance to win against the best action from which an action has no color in a heat map.
-_PALE_LOSS = 0.25
+_PALE_LOSS = 0.1
 #: Number of rulings that are shown for a click.
 _MAX_REASONS = 2
 #: Number of positions that are cached.
@@ -254,7 +254,7 @@ class Positions:
             before = None
             try:
                 action = game.string_to_action(text)
-                if is_on_board(game, action) and action_choice(game, action).picks:
+                if _picks(game, action):
                     before = state.clone()
                 state.apply_action(action)
             except IllegalActionError as error:
@@ -408,6 +408,10 @@ def is_on_board(game: Game, action: int) -> bool:
     return action < game.num_action_planes * game.grid.num_cells
 
 
+def _picks(game: Game, action: int) -> bool:
+    return is_on_board(game, action) and action_choice(game, action).picks
+
+
 def _interaction(line: Line) -> Interaction:
     state = line.state
     game = state.get_game()
@@ -436,7 +440,8 @@ def _interaction(line: Line) -> Interaction:
         label = f"{len(actions)} actions, the last {then[-1]}"
         shown["legal"].append({"action": first, "then": then, "path": described["path"], "label": label})
     if (before := line.before_pick) is not None:
-        shown["instead"] = [on_board(action) for action in before.legal_actions() if is_on_board(game, action)]
+        others = set(before.legal_actions()) - {state.history()[-1]}
+        shown["instead"] = [on_board(action) for action in sorted(others) if _picks(game, action)]
     return shown
 
 
@@ -498,11 +503,13 @@ def game_descriptions() -> list[GameDescription]:
 
 
 def _sample_picture(game: Game) -> str:
-    """Return the picture of a position in play: that of the last illustrated turn, or else the initial one."""
-    turns = [one for one in game.guide.illustrations if one.ruling.startswith("turn")]
-    return svg_without_style(
-        draw_illustration(turns[-1]) if turns else draw(game.new_initial_state(), coordinates=False)
-    )
+    """Return the picture of a position in play: that of the first illustrated ending, or else the initial one."""
+    for illustration in game.guide.illustrations:
+        if illustration.ruling == "end-1":
+            moves = "\n".join(illustration.moves.split())
+            state = load_game(illustration.game).deserialize_state(moves)
+            return svg_without_style(draw(state, coordinates=False, last_actions=()))
+    return svg_without_style(draw(game.new_initial_state(), coordinates=False))
 
 
 def illustrated_rules(game: Game) -> list[Illustration]:

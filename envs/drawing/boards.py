@@ -29,7 +29,7 @@ MARK_GROUND_RADIUS = 0.47 * SPACING
 TICK = (0.69 * SPACING, 0.83 * SPACING)
 
 #: Number of hexes by which the shown part of a plane grows at a time.
-RADIUS_STEP = 3
+RADIUS_STEP = 2
 
 #: left, top, right, bottom
 Extent = tuple[float, float, float, float]

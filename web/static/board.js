@@ -230,7 +230,8 @@ export class Board {
           onclick: () => this.choose(name),
           onpointerenter: (event) => event.pointerType === "mouse" && this.showPreview(name),
           onpointerleave: () => !this.held && this.hidePreview(),
-          onfocus: () => hit.matches(":focus-visible") && this.showPreview(name),
+          onfocus: () => this.showPreview(name),
+          onblur: () => !this.held && this.hidePreview(),
         },
         s("title", {}, name),
         last && part(0) ? s("line", { class: "joint", x1: last[0], y1: last[1], x2: x, y2: y }) : null,
@@ -303,7 +304,7 @@ export class Board {
     const form = this.shownForm();
     this.preview = s("g", { class: "preview", transform: `translate(${x} ${y})`, "data-action": form.action }, ...parseSvg(this.position.icons[form.label]).childNodes);
     this.layer.prepend(this.preview);
-    if (forms.length > 1) this.onChosen(`${form.label}: ${this.held ? "tap it to turn it" : "turn it with the wheel or r"}`);
+    if (forms.length > 1) this.onChosen(this.held ? "Tap it again to turn it" : "Turn it with the wheel or r");
   }
 
   hidePreview() {
@@ -330,12 +331,12 @@ export class Board {
     this.menu?.remove();
     this.menu = h(
       "div",
-      { class: "choices", role: "group", "aria-label": `Choices at ${place}` },
+      { class: "choices held", role: "group", "aria-label": `Choices at ${place}` },
       button("Turn", () => this.turn(1)),
       button("Play", () => this.play(this.shownForm()), { class: "primary" }),
       button("Cancel", () => this.reset(), { class: "quiet" }),
     );
-    this.place(this.menu, ...this.position.places[place]);
+    this.element.append(this.menu);
   }
 
   openMenu(place, items) {
@@ -366,7 +367,8 @@ export class Board {
     const down = (at.y - box.y) / box.height;
     const sideways = across > 0.5 ? "right" : "left";
     element.style[sideways] = `${100 * Math.max(0, across > 0.5 ? 1 - across : across)}%`;
-    element.style[down > 0.6 ? "bottom" : "top"] = `${100 * (down > 0.6 ? 1 - down : down) + 7}%`;
+    const clear = 12 + (this.preview?.getBoundingClientRect().height ?? 20) / 2;
+    element.style[down > 0.6 ? "bottom" : "top"] = `${(down > 0.6 ? 1 - down : down) * box.height + clear}px`;
     this.element.append(element);
   }
 

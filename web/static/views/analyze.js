@@ -230,7 +230,7 @@ class AnalysisPage {
     this.storage = `agents-${name}`;
     const offered = new Set(bots.map((bot) => bot.name));
     const networks = bots.filter((bot) => bot.kind === "checkpoint");
-    const usual = [networks.find((bot) => bot.searches)?.name ?? "mcts:1000", "greedy"].filter((agent) => offered.has(agent));
+    const usual = [networks.filter((bot) => bot.searches).sort((one, other) => (other.rating ?? 0) - (one.rating ?? 0))[0]?.name ?? "mcts:1000", "greedy"].filter((agent) => offered.has(agent));
     this.agents = recall(this.storage, usual, (agents) => Array.isArray(agents) && agents.every((agent) => typeof agent === "string"));
     if (wanted) this.agents = [wanted, ...this.agents.filter((agent) => agent !== wanted)];
     this.heat = this.agents[0] ?? null;

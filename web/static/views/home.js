@@ -14,6 +14,7 @@ export async function showHome(view, { signal, go }) {
   document.title = "Stoneworks";
   const known = await info();
   const list = h("section", { class: "card", "aria-labelledby": "games-heading" });
+  view.classList.add("home");
   view.append(h("h1", {}, "Play"), await newGame(known.games, go, signal), list);
   await showGames(list, 0, signal);
 }
