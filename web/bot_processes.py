@@ -90,7 +90,8 @@ class AnalysisAnswer(TypedDict):
 
     Attributes:
         line_ends_game: whether the game is over after ``line``.
-        actions: the ``action`` and the numbers of the columns by their names, the most visited or else the most probable first.
+        actions: the ``action`` and the numbers of the columns by their names: the action that the bot plays first, then the
+            most visited or else the most probable.
     """
 
     player: int
@@ -511,7 +512,7 @@ def _describe(found: Analysis, state: State, seconds: float) -> AnalysisAnswer:
         end.apply_action(action)
     columns = {name: getattr(found, attribute) for name, attribute, _ in _COLUMNS}
     known = {name: column for name, column in columns.items() if column is not None}
-    order = np.lexsort((-found.policy, -known.get("visits", found.policy)))
+    order = np.lexsort((-found.policy, -known.get("visits", found.policy), found.actions != found.action))
     return {
         "player": found.player,
         "value": found.value,

@@ -166,7 +166,7 @@ def _cones(color: int, centers: Iterable[Point]) -> str:
     """Return cones of ``color`` 0 or 1, seen from above."""
     return svg.group(
         svg.circles(centers, CONE_RADIUS),
-        class_=f"stones cones color-{color}",
+        class_=f"cones color-{color}",
         fill=svg.gradient_fill(color),
         stroke=theme.STONES[color].outline,
         stroke_width=2 * OUTLINE_WIDTH,

@@ -85,7 +85,7 @@ export class Board {
 
   /** Lets stones that came grow, those of another color turn, and those that went shrink. */
   animateStones(before) {
-    const stonesOf = (picture) => new Map([...picture.querySelectorAll(".stones circle")].map((stone) => [`${stone.getAttribute("cx")},${stone.getAttribute("cy")}`, stone]));
+    const stonesOf = (picture) => new Map([...picture.querySelectorAll(".stones circle, .cones circle")].map((stone) => [`${stone.getAttribute("cx")},${stone.getAttribute("cy")}`, stone]));
     const colorOf = (stone) => stone.parentNode.getAttribute("class");
     const [old, now] = [stonesOf(before), stonesOf(this.picture)];
     if (Math.abs(old.size - now.size) > Math.max(8, old.size / 2)) return; // another position, not the next one
