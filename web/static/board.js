@@ -22,7 +22,8 @@ export class Board {
     this.onChosen = onChosen;
     this.onMiss = onMiss;
     this.scroll = h("div", { class: "board-scroll" });
-    this.element = h("div", { class: "board", tabindex: "-1", onkeydown: (event) => this.key(event) }, this.scroll);
+    this.caption = h("p", { class: "faint center caption", hidden: true }, matchMedia("(hover: none)").matches ? "Tap a place again to turn the tile." : "The wheel or r turns the tile.");
+    this.element = h("div", { class: "board", tabindex: "-1", onkeydown: (event) => this.key(event) }, this.scroll, this.caption);
     this.chosen = [];
     this.focused = null;
     this.shownSvg = null;
@@ -242,6 +243,7 @@ export class Board {
       this.layer.append(hit);
     }
     this.scroll.append(this.overlay);
+    this.caption.hidden = !names.some((name) => this.forms(name).length > 1);
     if (hadFocus) this.focus();
   }
 
@@ -304,7 +306,6 @@ export class Board {
     const form = this.shownForm();
     this.preview = s("g", { class: "preview", transform: `translate(${x} ${y})`, "data-action": form.action }, ...parseSvg(this.position.icons[form.label]).childNodes);
     this.layer.prepend(this.preview);
-    if (forms.length > 1) this.onChosen(this.held ? "Tap it again to turn it" : "Turn it with the wheel or r");
   }
 
   hidePreview() {
@@ -312,7 +313,6 @@ export class Board {
     this.preview.remove();
     this.preview = null;
     this.previewed = null;
-    this.onChosen("");
   }
 
   turn(by) {

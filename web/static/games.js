@@ -14,10 +14,7 @@ export class GameChoice {
     this.game = games.find((game) => game.name === chosen) ?? games[0];
     this.options = h("div", { class: "options" });
     this.controls = new Map();
-    this.element = h(
-      "div",
-      {},
-      h(
+    this.tiles = h(
         "fieldset",
         { class: pictures ? "tiles game-cards" : "tiles" },
         h("legend", {}, "Game"),
@@ -29,9 +26,8 @@ export class GameChoice {
             h("span", {}, pictures ? [h("span", { class: "game-picture", "aria-hidden": "true" }, parseSvg(game.picture)), h("strong", {}, game.title), h("span", { class: "faint" }, game.summary[0] ?? "")] : game.title),
           ),
         ),
-      ),
-      this.options,
-    );
+      );
+    this.element = h("div", {}, this.tiles, this.options);
   }
 
   /** Returns the values of the options by name. */

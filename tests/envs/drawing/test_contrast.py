@@ -15,7 +15,7 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize(
     ("stones", "grounds"),
-    [(theme.STONES, [theme.BOARD]), (trugo.PIECES, [trugo.WHITE_REGION, trugo.BLUE_REGION, trugo.GROUND])],
+    [(theme.STONES, [theme.BOARD]), (trugo.PIECES, [trugo.WHITE_REGION, trugo.BLUE_REGION])],  # R2: on tiles alone
     ids=["stones", "pieces of Trugo"],
 )
 def test_every_piece_stands_out_from_its_ground_by_its_fill_or_its_outline(

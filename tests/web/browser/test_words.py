@@ -174,7 +174,7 @@ def test_a_tile_is_turned_under_the_mouse_by_keys_and_by_fingers(open_game: Open
     preview = page.locator(".preview")
     hit(page, "d4").hover()
     expect(preview).to_have_attribute("data-action", "d4/0")
-    expect(status(page)).to_have_text("Turn it with the wheel or r")
+    expect(page.get_by_text("turn the tile").or_(page.get_by_text("turns the tile"))).to_be_visible()
     page.mouse.wheel(0, 100)
     expect(preview).to_have_attribute("data-action", "d4/1")
     page.keyboard.press("r")

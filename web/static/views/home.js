@@ -14,8 +14,7 @@ export async function showHome(view, { signal, go }) {
   document.title = "Stoneworks";
   const known = await info();
   const list = h("section", { class: "card", "aria-labelledby": "games-heading" });
-  view.classList.add("home");
-  view.append(h("h1", {}, "Play"), await newGame(known.games, go, signal), list);
+  view.append(h("h1", {}, "Play"), h("div", { class: "home" }, await newGame(known.games, go, signal), list));
   await showGames(list, 0, signal);
 }
 
@@ -82,7 +81,6 @@ async function newGame(games, go, signal) {
   const form = h(
     "form",
     {
-      class: "card",
       "aria-labelledby": "new-heading",
       onsubmit: async (event) => {
         event.preventDefault();
@@ -97,20 +95,16 @@ async function newGame(games, go, signal) {
         go(`play/${game.id}`);
       },
     },
-    h("h2", { id: "new-heading" }, "New game"),
-    choice.element,
+    h("div", { class: "card wide" }, h("h2", { id: "new-heading" }, "New game"), choice.tiles),
     h(
       "div",
-      { class: "new-game-rest" },
-      h(
-        "div",
-        {},
-        h("div", { class: "seats" }, seats.map((seat) => seat.element)),
-        unrated,
-        h("label", { class: "check" }, confirm, " Confirm each turn before it counts"),
-        h("button", { type: "submit", class: "primary" }, "Start the game"),
-        ready,
-      ),
+      { class: "card" },
+      choice.options,
+      h("div", { class: "seats" }, seats.map((seat) => seat.element)),
+      unrated,
+      h("label", { class: "check" }, confirm, " Confirm each turn before it counts"),
+      h("button", { type: "submit", class: "primary" }, "Start the game"),
+      ready,
       rules,
     ),
   );
