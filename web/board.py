@@ -356,7 +356,8 @@ class Heat:
             marked = [cell for cell in ranked[:_MAX_PERCENTAGES] if found[cell][1] >= _MIN_PERCENTAGE / 100]
         else:
             best = values[weights >= weights.max(initial=0) / 2].max(initial=0)
-            colors[ranked] = np.clip(1 - (best - values) / _PALE_LOSS, 0, 1) * weights
+            strengths = np.clip(1 - (best - values) / _PALE_LOSS, 0, 1) * weights
+            colors[ranked] = np.where(strengths > 0, strengths, np.nan)
             marked = ranked[:_MAX_PERCENTAGES]
         return colors, {cell: f"{100 * found[cell][1]:.0f}" for cell in marked}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import html
 import json
@@ -46,14 +47,15 @@ class Replay:
         """Return a self-contained HTML document."""
         script = _static("replay_controls.js").replace("export ", "") + _static("replay.js")
         style = _static("replay.css")
-        data = json.dumps(self._games, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+        games = json.dumps(self._games, separators=(",", ":"), ensure_ascii=False)
+        data = base64.b64encode(gzip.compress(games.encode(), mtime=0)).decode()
         policy = f"default-src 'none'; script-src {_hash_of(script)}; style-src {_hash_of(style)}"
         return (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f"<title>{html.escape(self._title())}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-            f'<script type="application/json" id="games">{data}</script>\n'
+            f'<script type="text/plain" id="games">{data}</script>\n'
             f'<script type="module">{script}</script>\n</body>\n</html>\n'
         )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import re
 from typing import Any
@@ -134,7 +136,9 @@ def test_a_line_is_drawn_with_numbers_a_policy_as_a_heat_map_and_a_replay_in_its
     texts = re.findall('aria-label="([0-9]+)"', heated["svg"])
     assert texts.count("25") == texts.count("50") == 1
     html = Replay(load_game("laido(size=3)").deserialize_state("b4\nswap\npass\npass")).to_html()
-    assert '"players":["White","Black"],"colors":["White","Black"]' in html
+    (game,) = json.loads(gzip.decompress(base64.b64decode(re.search(r'id="games">([^<]+)<', html)[1])))
+    assert game["players"] == game["colors"] == ["White", "Black"]
+    assert len(game["frames"]) == 5
 
 
 def events_of(client: Any, number: int, **fields: Any) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
-// Steps through games whose pictures are in the document.
+// Steps through games whose pictures are in the document, compressed.
 
-const games = JSON.parse(document.getElementById("games").textContent);
+const compressed = Uint8Array.from(atob(document.getElementById("games").textContent), (character) => character.charCodeAt(0));
+const games = await new Response(new Blob([compressed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 
 function h(tag, props, ...children) {
   const node = document.createElement(tag);

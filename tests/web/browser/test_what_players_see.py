@@ -86,9 +86,8 @@ def test_the_heat_map_shows_how_good_each_move_is_not_how_often_it_was_tried(vis
 def test_a_bot_is_prepared_before_the_game_begins_and_a_wait_is_explained(visit: OpenPage) -> None:
     page = visit("/")
     delay_answers(page, "prepare", 3000)
-    with page.expect_request("**/api/prepare") as asked:
+    with page.expect_request(lambda request: "prepare" in request.url and "laido" in (request.post_data or "")):
         page.get_by_role("radio", name="Laido").check(force=True)
-    assert asked.value.post_data_json["game"] == "laido(pie_rule=True,size=9)"
     page.locator(".seats select").nth(0).select_option("random")
     page.get_by_role("button", name="Start the game").click()
     expect(page.locator(".status")).to_have_text(re.compile("^Preparing .*: its programs are compiled, once .* 2 s$"))
@@ -102,7 +101,7 @@ def test_the_board_says_that_the_opponent_is_to_move(visit: OpenPage, post: Call
     delay_answers(page, "bot", 4000)
     page.goto(page.url.rstrip("/") + play(page, "vadus(size=3)", post, players=["random", None]))
     expect(page.locator(".status")).to_contain_text("random is thinking")
-    page.locator(".board .picture").click()
+    page.locator(".overlay").click(position={"x": 9, "y": 9})
     expect(page.locator(".words")).to_have_text("random is to move; wait for it, or stop it.")
 
 
