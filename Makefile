@@ -31,7 +31,7 @@ lint: setup
 links:  # type checkers and mkdocstrings do not follow the mapping of an editable install, so they get the folders under their names
 	@rm -rf build/types && mkdir -p build/types/stoneworks
 	@for package in $(PACKAGES); do ln -sfn ../../../$$package build/types/stoneworks/$$package; done
-	@for file in stoneworks/*.py stoneworks/*.pyi stoneworks/cli; do ln -sfn ../../../$$file build/types/stoneworks/; done
+	@for file in src/stoneworks/*.py src/stoneworks/*.pyi src/stoneworks/cli; do ln -sfn ../../../$$file build/types/stoneworks/; done
 	@ln -sfn ../../benchmarks ../../tools build/types/
 
 types: setup links
@@ -93,7 +93,7 @@ NEWEST_PYTHON ?= $(shell for version in 3.15 3.14 3.13 3.12; do \
 	for python in python$$version $(HOME)/.pyenv/versions/$$version.*/bin/python$$version; do \
 	if $$python -c 'import ensurepip' 2>/dev/null; then echo $$python; exit; fi; done; done)
 NEWEST_PACKAGES := --editable '.[web,human]' pytest pytest-xdist hypothesis httpx choix
-NEWEST_TESTS := tests/envs tests/models tests/evaluation tests/cli tests/web tests/test_bad_arguments.py tests/test_warnings.py --ignore tests/web/browser
+NEWEST_TESTS := tests/envs tests/models tests/evaluation tests/cli tests/web tests/test_bad_arguments.py --ignore tests/web/browser
 
 test-newest:  ## the tests that need no torch with the newest versions, on the newest Python that numba supports
 	@test -n "$(NEWEST_PYTHON)" || { echo "make test-newest needs Python 3.15, 3.14, 3.13 or 3.12 with the module venv, found in PATH or in ~/.pyenv/versions, or named by NEWEST_PYTHON=..." >&2; exit 1; }
@@ -110,7 +110,7 @@ test-prereleases:  ## the same with the pre-releases of everything: what is comi
 	@.venv-prereleases/bin/python -VV && .venv-prereleases/bin/python -m pip --disable-pip-version-check list | grep -E '^(numpy|numba|gymnasium|pettingzoo) '
 	.venv-prereleases/bin/python -m pytest $(NEWEST_TESTS) $(WHAT_VERSIONS_CHANGE)
 
-test-wheel: setup  ## the built package: metadata, size, and the wheel in an empty environment that grows: rules alone, no extras, web, train
+test-wheel: setup  ## the built package: metadata, size, and the wheel in an empty environment that grows: rules alone, no extras, web, train, the README
 	rm -rf build/wheel && $(PYTHON) -m build --outdir build/wheel .
 	$(PYTHON) -m twine check --strict build/wheel/*
 	test -z "$$(find build/wheel -size +15M)"
@@ -124,6 +124,7 @@ test-wheel: setup  ## the built package: metadata, size, and the wheel in an emp
 	cd build && ../.venv-wheel/bin/python ../tests/installed/web.py
 	$(PIP) --python .venv-wheel install --constraint constraints.txt "$$(ls build/wheel/*.whl)[train]"
 	cd build && ../.venv-wheel/bin/python ../tests/installed/train.py
+	.venv-wheel/bin/python tests/installed/readme.py
 
 docs: setup links  ## the documentation site in build/site; a broken link or anchor is an error
 	EXECUTE_NOTEBOOKS=1 NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict

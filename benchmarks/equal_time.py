@@ -41,7 +41,7 @@ BOARDS = {
     "trugo(tiles=36)": "trugo",
 }
 #: Names of opponents, with a placeholder for the seconds per action.
-OPPONENTS = ("alphabeta:{:g}s", "mcts:{:g}s", "mcts:{:g}s,leaf=evaluation")
+OPPONENTS = ("alphabeta:{:g}s", "mcts:{:g}s", "mcts:{:g}s,leaf=heuristic")
 OPENING_ACTIONS = 4
 #: What distinguishes a game from others.
 KEYS = ("game", "opponent", "seconds", "opening", "seat", "weights")

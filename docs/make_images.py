@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stoneworks.envs.drawing import Drawing, draw, pieces, svg, trugo
+from stoneworks.envs.drawing import Drawing, draw, pieces, svg
+from stoneworks.envs.games.trugo import drawing as trugo
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.accuracy.sample import load_sample
 

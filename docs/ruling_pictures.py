@@ -10,7 +10,7 @@ from pathlib import Path
 
 from stoneworks.envs.drawing import Drawing, draw_illustration
 from stoneworks.envs.rules import State, load_game
-from stoneworks.envs.rules.guides import Illustration
+from stoneworks.envs.rules.guide import Illustration
 
 GAMES = ("vadus", "laido", "taugo", "taigo", "trugo")
 

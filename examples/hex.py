@@ -13,11 +13,11 @@ import numpy as np
 
 from stoneworks import Game, State, register_game
 from stoneworks.envs.rules import Explanation, Guide, Lesson, stones
+from stoneworks.envs.rules.compiler.compiler import capacity, kernel, specialized_kernel
+from stoneworks.envs.rules.contract import rules_kernels
+from stoneworks.envs.rules.fields import STATE_HEADER, Constant, end_game, plane_names, start_game
 from stoneworks.envs.rules.grid import rhombus
-from stoneworks.envs.rules.kernels import capacity, kernel, specialized_kernel
 from stoneworks.envs.rules.options import BooleanOption, IntegerOption
-from stoneworks.envs.rules.records import STATE_HEADER, Constant, end_game, plane_names, start_game
-from stoneworks.envs.rules.templates import rules_kernels
 from stoneworks.envs.rules.text_board import hex_board_text, status_text
 
 # A cell holds EMPTY, or BLACK or WHITE plus the flags of the two edges of its color that the stone is connected to.
@@ -127,7 +127,7 @@ class Hex(Game):
 
     name = "hex"
     option_types = {"size": IntegerOption(11, minimum=2, maximum=181, always_shown=True), "swap": BooleanOption(True)}
-    scale_options = ("size",)
+    size_options = ("size",)
     num_action_planes = 1
     global_actions = ("swap",)
     observation_planes = plane_names(Plane)
@@ -153,7 +153,7 @@ class Hex(Game):
         self.state_dtype = np.dtype([*STATE_HEADER, ("swapped", "u1"), ("num_stones", "u2"), ("stones", "u1", room)])
         place = np.divmod(np.arange(size * size), size)  # row and column of each cell
         edges = [FIRST_EDGE * (line == 0) + LAST_EDGE * (line == size - 1) for line in place]
-        self.board = self._board_of(
+        self.board = self.board_of(
             Constant("swap", "u1", self.options["swap"]),
             Constant("edges", "u1", np.transpose(edges), by_cell=True),
             Constant("neighbors", "i2", self.grid.neighbors, by_cell=True),

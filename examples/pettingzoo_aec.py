@@ -61,7 +61,7 @@ def main(arguments: list[str] | None = None) -> None:
 
     game, env = load_game(options.game), make_env(options.game)
     network = nn.Sequential(
-        nn.Linear(game.observation_tensor_size(), 128),
+        nn.Linear(game.observation_size, 128),
         nn.ReLU(),
         nn.Linear(128, 128),
         nn.ReLU(),

@@ -96,7 +96,7 @@ def main(arguments: list[str] | None = None) -> None:
     torch.set_num_threads(1)
 
     game, env = load_game(options.game), make_env(options.game, {"self": 1, "random": 1})
-    policy = Policy(game.observation_tensor_size(), game.num_actions)
+    policy = Policy(game.observation_size, game.num_actions)
 
     def choose(planes: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """Sample actions from the learner's policy, for its use as the opponent."""

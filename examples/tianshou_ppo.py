@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> None:
     game = load_game(options.game)
     envs = DummyVectorEnv([lambda: make_env(options.game) for _ in range(NUM_ENVS)])
     envs.seed(options.seed)
-    num_inputs = game.observation_tensor_size()
+    num_inputs = game.observation_size
     actor = network(num_inputs, game.num_actions)
     policy = ProbabilisticActorPolicy(
         actor=MaskedActor(actor),

@@ -58,7 +58,7 @@ def main(arguments: list[str] | None = None) -> None:
     torch.set_num_threads(1)
 
     game = load_game(options.game)
-    num_inputs = game.observation_tensor_size()
+    num_inputs = game.observation_size
     layers = network(num_inputs, game.num_actions)
     actor = ProbabilisticTensorDictSequential(
         TensorDictModule(layers, in_keys=["observation"], out_keys=["logits"]),

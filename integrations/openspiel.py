@@ -1,8 +1,7 @@
 """OpenSpiel adapter: ``register_games()``, then ``pyspiel.load_game("stoneworks_vadus(size=4)")``.
 
-OpenSpiel's pure Python algorithms also run directly on a ``stoneworks.envs.rules.Game``, which is faster. The registered games
-are for code that requires a ``pyspiel.Game``: C++ algorithms that support Python games, ``rl_environment.Environment`` by game
-name, observers, and other libraries' wrappers of OpenSpiel.
+The registered games are ``pyspiel.Game`` objects: for OpenSpiel's algorithms in Python, those in C++ that support Python games,
+``rl_environment.Environment`` by game name, observers, and other libraries' wrappers of OpenSpiel.
 """
 
 from __future__ import annotations
@@ -13,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from stoneworks.envs.rules import Game, State, load_game
-from stoneworks.envs.rules.games import GAMES, game_entry
-from stoneworks.envs.rules.openspiel_names import game_type
+from stoneworks.envs.rules.game_registry import GAMES, game_entry
 from stoneworks.integrations.missing_library import require
 
 pyspiel = require("pyspiel", "open_spiel")
@@ -51,7 +49,22 @@ def register_games(names: Iterable[str] | None = None) -> tuple[str, ...]:
 
 def _game_type(game: Game) -> Any:
     parameters = {name: _encoded(option.default) for name, option in game.option_types.items()}
-    return game_type(PREFIX + game.name, game.name, parameter_specification=parameters)
+    return pyspiel.GameType(
+        PREFIX + game.name,
+        game.name.capitalize(),
+        pyspiel.GameType.Dynamics.SEQUENTIAL,
+        pyspiel.GameType.ChanceMode.DETERMINISTIC,
+        pyspiel.GameType.Information.PERFECT_INFORMATION,
+        pyspiel.GameType.Utility.ZERO_SUM,
+        pyspiel.GameType.RewardModel.TERMINAL,
+        max_num_players=2,
+        min_num_players=2,
+        provides_information_state_string=True,
+        provides_information_state_tensor=False,
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        parameter_specification=parameters,
+    )
 
 
 def _game_class(name: str) -> type:
@@ -137,7 +150,7 @@ class PlanesObserver:
     def __init__(self, game: Game, params: Any = None) -> None:
         if params:
             raise ValueError(f"params of an observer must be empty, got {params!r}")
-        self.tensor = np.zeros(game.observation_tensor_size(), np.float32)
+        self.tensor = np.zeros(game.observation_size, np.float32)
         self.dict = {"observation": self.tensor.reshape(game.observation_shape)}
 
     def set_from(self, state: SpielState, player: int) -> None:

@@ -16,5 +16,4 @@ from .bots.registry import (
 from .bots.spec import BotSpec as BotSpec, UnknownBotError as UnknownBotError
 from .checkpoint import load_checkpoint as load_checkpoint, save_checkpoint as save_checkpoint
 from .description import PlaySettings as PlaySettings
-from .evaluations import MissingEvaluationError as MissingEvaluationError
 from .solver import Solution as Solution, Solver as Solver, UnsolvedError as UnsolvedError

@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from stoneworks.documents import Document, describe
 from stoneworks.envs.rules import Game
-from stoneworks.models.features import features_of
+from stoneworks.envs.rules.parts import features_of
 from stoneworks.registry import Entry, Reference, Registry, path_of
 
 ENTRY_POINT_GROUP = "stoneworks.networks"
@@ -35,7 +35,7 @@ class NetworkConfig(Document):
 
     @property
     def sees_features(self) -> bool:
-        """Whether the network sees the features of the game (see :mod:`stoneworks.models.features`)."""
+        """Whether the network sees the features of the game (see :mod:`stoneworks.envs.rules.parts`)."""
         return bool(getattr(self, "features", False))
 
 
@@ -49,7 +49,7 @@ class ResidualConfig(NetworkConfig):
     Attributes:
         channels: number of channels of the convolutions.
         blocks: number of residual blocks.
-        features: whether the network sees the features of the game (see :mod:`stoneworks.models.features`).
+        features: whether the network sees the features of the game (see :mod:`stoneworks.envs.rules.parts`).
     """
 
     channels: int = Field(32, ge=1, le=1024)

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from stoneworks.envs.rules import Game, load_game
+from stoneworks.envs.rules.parts import features_of
 from stoneworks.extras import require_extra
 from stoneworks.files import sync_folder, write_through
 from stoneworks.models.architecture import Architecture, NetworkConfig, network_config
@@ -36,7 +37,6 @@ from stoneworks.models.description import (
     SavedFile,
     read_description,
 )
-from stoneworks.models.features import features_of
 from stoneworks.models.network import BoardNetwork, make_network
 from stoneworks.reading import read_bytes
 
@@ -137,7 +137,7 @@ def load_checkpoint(folder: str | os.PathLike[str], game: Game | None = None) ->
 
     Args:
         folder: path of the checkpoint.
-        game: the game to play; None for the game it was trained on. Options named in ``game.scale_options``, such as the
+        game: the game to play; None for the game it was trained on. Options named in ``game.size_options``, such as the
             board size, may differ; all other options must match.
 
     Raises:

@@ -12,9 +12,8 @@ import numpy as np
 
 from stoneworks.checks import check_integer
 from stoneworks.envs.rules import Batch, Game
+from stoneworks.envs.rules.parts import has_features, has_heuristic
 from stoneworks.models.bots.loading import load_bot, playable_bots
-from stoneworks.models.evaluations import has_evaluation
-from stoneworks.models.features import has_features
 from stoneworks.models.machine import num_processors
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.search.guides import make_guide
@@ -75,7 +74,7 @@ def _search(game: Game) -> None:
 def _networks(game: Game) -> None:
     compiled_network()
     NetworkInputs(game, has_features(game)).of_state(game.new_initial_state())
-    for guide in ("playouts", "evaluation") if has_evaluation(game) else ("playouts",):
+    for guide in ("playouts", "evaluation") if has_heuristic(game) else ("playouts",):
         make_guide(guide, game)
 
 
@@ -85,7 +84,7 @@ PARTS: dict[str, Callable[[Game], None]] = {
     "batches": _batches,
     "playouts": _playouts,
     "mcts": partial(_bot, "mcts:1"),
-    "mcts by evaluation": partial(_bot, "mcts:1,leaf=evaluation"),
+    "mcts by evaluation": partial(_bot, "mcts:1,leaf=heuristic"),
     "greedy": partial(_bot, "greedy"),
     "alphabeta": partial(_bot, "alphabeta:1"),
     "perfect": partial(_bot, "perfect:memory=1"),

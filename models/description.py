@@ -90,7 +90,7 @@ class CheckpointDescription(Document):
     training: dict[str, Any]
 
     def check_plays(self, source: str, game: Game) -> None:
-        """Raise an error if the network was trained with other rules; options in ``game.scale_options`` may differ.
+        """Raise an error if the network was trained with other rules; options in ``game.size_options`` may differ.
 
         Args:
             source: name of the checkpoint in the error message.
@@ -104,7 +104,7 @@ class CheckpointDescription(Document):
             raise CheckpointError(f"{source}: a checkpoint of {trained_on.name} cannot play {game.name}")
         for option, value in trained_on.options.items():
             asked = game.options[option]
-            if asked != value and option not in game.scale_options:
+            if asked != value and option not in game.size_options:
                 raise CheckpointError(f"{source}: {option} must be {value!r}, as in training, got {asked!r}")
 
 

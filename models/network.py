@@ -46,7 +46,7 @@ class BoardNetwork(nn.Module):
 
     @property
     def features(self) -> bool:
-        """Whether the features of the game follow the observation in the input (see :mod:`stoneworks.models.features`)."""
+        """Whether the features of the game follow the observation in the input (see :mod:`stoneworks.envs.rules.parts`)."""
         return self.architecture.feature_planes > 0
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:

@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game, State
-from stoneworks.envs.rules.kernels import Float32Table, Record, specialized_kernel
-from stoneworks.envs.rules.templates import fill_batch, observe
-from stoneworks.models.features import features_kernel, features_of, fill_features, has_features
+from stoneworks.envs.rules.compiler.compiler import specialized_kernel
+from stoneworks.envs.rules.compiler.types import Float32Table, Record
+from stoneworks.envs.rules.contract import fill_features, observe
+from stoneworks.envs.rules.parts import features_kernel, features_of, has_features
+from stoneworks.envs.rules.templates import fill_batch
 
 #: Replaced by the number of observation planes of the game.
 NUM_OBSERVATION_PLANES = 0
@@ -76,7 +78,7 @@ class NetworkInputs:
         for symmetry in self.game.symmetries:
             of_features = []
             for number, feature in enumerate(self._features, start=len(names)):
-                like = names.index(feature.like or self.game.board_plane)
+                like = names.index(feature.same_symmetry_as or self.game.board_plane)
                 of_plane = symmetry.observation[like * num_cells : (like + 1) * num_cells]
                 of_features.append(of_plane + (number - like) * num_cells)
             images.append(np.concatenate([symmetry.observation, *of_features]))

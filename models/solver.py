@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_positive
 from stoneworks.envs.rules import Game, State
-from stoneworks.models.evaluations import evaluation_kernels, has_evaluation
+from stoneworks.envs.rules.parts import has_heuristic, heuristic_kernels
 from stoneworks.models.search import proof_search
 from stoneworks.models.search.proof_search import LIMIT, NUM_PROGRESS, PLY, POSITIONS, SUCCESS
 
@@ -108,8 +108,8 @@ class Solver:
         self._hashing = proof_search.hash_keys(game)
         self._history = np.full((2, game.num_actions), 0.5, np.float32)
         self._progress = np.zeros(NUM_PROGRESS, np.int64)
-        by_evaluation = order_by_evaluation and has_evaluation(game)
-        rate = evaluation_kernels(game)["rate_actions"] if by_evaluation else proof_search.rate_equally
+        by_evaluation = order_by_evaluation and has_heuristic(game)
+        rate = heuristic_kernels(game)["rate_actions"] if by_evaluation else proof_search.rate_equally
         self._search = game.compiled(proof_search.search_proof, {"rate_actions": rate})
 
     def solve(

@@ -22,7 +22,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from stoneworks.envs.rules.kernels import Float32s, Float32Table, Float32Tables, Int64s, compiled_function, kernel
+from stoneworks.envs.rules.compiler.compiler import compiled_function, kernel
+from stoneworks.envs.rules.compiler.types import Float32s, Float32Table, Float32Tables, Int64s
 from stoneworks.models.architecture import Architecture, ResidualConfig
 
 #: Number of floats of a vector: channels are padded to a multiple of it.

@@ -15,7 +15,7 @@ import pytest
 
 from game_play import SAMPLES
 from processes import Run
-from stoneworks.envs.rules.games import small_games
+from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.registry import _REGISTRIES
 
 # The networks of the tests are small, and threads that wait for one another slow down a machine with other work to do. Read by

@@ -129,7 +129,7 @@ def test_a_block_of_python_prints_what_the_page_shows(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(ROOT / "examples")
-    for example in ("hex", "imitation"):
+    for example in ("hex", "breakthrough", "imitation"):
         monkeypatch.delitem(sys.modules, example, raising=False)
     printed = io.StringIO()
     compiled = compile("\n" * (line - 1) + code, str(ROOT / page_name), "exec")
@@ -141,7 +141,7 @@ def test_a_block_of_python_prints_what_the_page_shows(
 
 def test_excerpts_match_the_examples_and_those_of_libraries_are_shown_whole_and_tested() -> None:
     excerpts = [block for page, _, language, block in BLOCKS if (page, language) == ("docs/adding-a-game.md", "py")]
-    example = "".join((ROOT / "examples" / name).read_text(encoding="utf-8") for name in ("hex.py", "imitation.py"))
+    example = "".join((ROOT / "examples" / name).read_text(encoding="utf-8") for name in ("hex.py", "breakthrough.py", "imitation.py"))
     assert len(excerpts) > 3
     assert [excerpt for excerpt in excerpts if excerpt not in example] == []
     pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "libraries").glob("*.md"))
@@ -188,11 +188,11 @@ DOCUMENTED_MODULES = set(re.findall(r"^::: (\S+)$", API_PAGES, re.MULTILINE))
 def packages_with_public_names() -> list[str]:
     """Return the import names of the packages that define ``__all__``."""
     found = []
-    for folder in ("stoneworks", "envs", "models", "evaluation", "training", "integrations", "web", "configs"):
+    for folder in ("src/stoneworks", "envs", "models", "evaluation", "training", "integrations", "web", "configs"):
         for path in sorted((ROOT / folder).rglob("__init__.py")):
             if re.search(r"^(\w+, )*__all__\b", path.read_text(encoding="utf-8"), re.MULTILINE):
                 parts = path.parent.relative_to(ROOT).parts
-                found.append(".".join(parts if folder == "stoneworks" else ("stoneworks", *parts)))
+                found.append(".".join(parts[1:] if folder == "src/stoneworks" else ("stoneworks", *parts)))
     return found
 
 
@@ -294,7 +294,7 @@ def test_every_block_has_a_language_that_is_tested_and_entry_points_are_those_of
     assert set(languages) <= {"python", "py", "output", "", "sh", "toml", "{.python}"}
     following = re.findall(r"^```\n\n```output$", "\n".join(path.read_text("utf-8") for path in PAGES), re.MULTILINE)
     assert len(following) == languages.count("output"), "output follows a block"
-    from stoneworks.envs.rules import games
+    from stoneworks.envs.rules import game_registry as games
     from stoneworks.models import architecture
     from stoneworks.models.bots import registry
     from stoneworks.training.runs import algorithms

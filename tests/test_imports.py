@@ -11,13 +11,15 @@ import pytest
 
 from fresh_runs import run_python
 
-#: The folders of the package besides ``stoneworks/`` itself.
+#: The folders of the package besides ``src/stoneworks/`` itself.
 FOLDERS = ("configs", "envs", "models", "evaluation", "training", "integrations", "web")
 
 #: The layers from the lowest, by prefixes of module names; each imports only itself and those before it. Longer prefixes win.
-#: Below all of them are the modules in ``stoneworks/`` itself, which all share.
+#: Below all of them are the modules in ``src/stoneworks/`` itself, which all share.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("stoneworks.envs.rules",),
+    ("stoneworks.envs.drawing",),
+    ("stoneworks.envs.games",),
     ("stoneworks.models",),
     ("stoneworks.envs",),
     ("stoneworks.integrations",),
@@ -27,6 +29,17 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("stoneworks.cli", "stoneworks.__main__"),
 )
 
+#: What the games may import, besides their own folder and the one that Vadus and Laido share.
+FOR_GAMES = (
+    *(
+        f"stoneworks.envs.rules.{name}"
+        for name in ("compiler", "contract", "fields", "grid", "guide", "options", "stones")
+    ),
+    *("stoneworks.envs.rules.text_board", "stoneworks.envs.drawing"),
+)
+#: Shortcuts to ``Game`` and ``State``, of which games are subclasses and functions, and the entries of the registry.
+SHORTCUTS = {"stoneworks.envs.rules", "stoneworks.envs.rules.game", "stoneworks.envs.rules.state"}
+
 
 Graph = dict[str, set[str]]
 
@@ -34,7 +47,7 @@ Graph = dict[str, set[str]]
 def modules_of(repository: Path) -> dict[str, list[Path]]:
     """Return the files of each module: source and, where there is one, type stub."""
     found: dict[str, list[Path]] = {}
-    for package, folder in [("stoneworks", "stoneworks"), *((f"stoneworks.{name}", name) for name in FOLDERS)]:
+    for package, folder in [("stoneworks", "src/stoneworks"), *((f"stoneworks.{name}", name) for name in FOLDERS)]:
         for path in (repository / folder).rglob("*.py*"):
             if path.suffix in (".py", ".pyi"):
                 parts = path.relative_to(repository / folder).with_suffix("").parts
@@ -95,6 +108,29 @@ def function():
 """
     modules = {"a", "a.b", "a.c", "a.d", "a.x.e", "a.f", "a.unused"}
     assert imports_of(source, "a.x", modules) == {"a.b", "a.c", "a.d", "a.x.e", "a.f"}
+
+
+def test_games_import_only_the_contract_the_compiler_and_common_parts(graph: Graph) -> None:
+    games = "stoneworks.envs.games"
+    for name in (name for name in graph if name.startswith(f"{games}.")):
+        own = ".".join(name.split(".")[:4])
+        allowed = (own, f"{games}.hexhex", *FOR_GAMES)
+        others = {
+            found for found in graph[name] - SHORTCUTS if not any(f"{found}.".startswith(f"{one}.") for one in allowed)
+        }
+        assert others == set(), name
+
+
+def test_files_of_single_games_are_in_their_folders_only(repository: Path) -> None:
+    names = ("vadus", "laido", "taugo", "taigo", "trugo")
+    for folder in ("envs", "models", "training"):
+        files = [
+            file.relative_to(repository) for file in (repository / folder).rglob("*") if "__pycache__" not in file.parts
+        ]
+        of_games = {file for file in files if any(name in file.stem for name in names) and file.suffix}
+        allowed = ("envs/games/", "models/checkpoints/", "models/ladders/")
+        elsewhere = {str(file) for file in of_games if not str(file).startswith(allowed)}
+        assert elsewhere == {f"envs/{name}_v0.py" for name in names if folder == "envs"}
 
 
 def test_modules_and_sibling_folders_import_one_another_in_one_direction(graph: Graph, repository: Path) -> None:

@@ -42,8 +42,8 @@ def _sections(
         f'```python\nfrom stoneworks.models import load_bot\n\nbot = load_bot("{name}", "{game}")  # the policy alone\n'
         f'bot = load_bot("{name}@64", "{game}")  # with a search of 64 simulations\n```\n'
     )
-    if game.scale_options:
-        others = ", ".join(f"`{option}`" for option in game.scale_options)
+    if game.size_options:
+        others = ", ".join(f"`{option}`" for option in game.size_options)
         yield f"It also plays other values of {others}.\n"
     algorithm = algorithm_of(training, checkpoint.folder)
     unit, texts = algorithm.unit, algorithm.report_texts()

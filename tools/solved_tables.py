@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stoneworks.models.solved.solved_game import SolvedGame, shipped_solutions
+from stoneworks.models.solved_game import SolvedGame, shipped_solutions
 from tools.pages import markdown_table
 
 RESULTS = {1: "player 0 wins", 0: "a draw", -1: "player 1 wins"}

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing_extensions import TypedDict
 
 from stoneworks.envs.rules import Game, RegistrationError
+from stoneworks.envs.rules.parts import has_heuristic
 from stoneworks.evaluation.player_rating import LEVELS, opponent_levels, shipped_ratings
 from stoneworks.models import shipped
 from stoneworks.models.bots.registry import BOTS
@@ -26,7 +27,6 @@ from stoneworks.models.bots.spec import (
     registered_kind,
 )
 from stoneworks.models.description import METADATA_FILE, CheckpointError, read_description
-from stoneworks.models.evaluations import has_evaluation
 from stoneworks.web.requests import RequestError
 
 #: Built-in bots listed on the page. Any other name that is allowed can be typed.
@@ -126,7 +126,7 @@ class Agents:
                 if most is not None and value > most:
                     argument = field.removeprefix("num_").removesuffix("_mib")
                     raise RequestError(f"the {argument} of {name} must be at most {most:g}")
-        if spec.needs_evaluation and not has_evaluation(game):
+        if spec.needs_heuristic and not has_heuristic(game):
             raise RequestError(f"{name} needs an evaluation, and {game.name} has none")
         if spec.entry.needs_torch and find_spec("torch") is None:
             raise RequestError(f'{name} needs PyTorch: pip install "stoneworks[train]"')

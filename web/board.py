@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 
 from stoneworks.envs.drawing import Choice, action_choice, action_places, draw, draw_illustration
 from stoneworks.envs.rules import Game, IllegalActionError, RegistrationError, State, load_game
-from stoneworks.envs.rules.games import GAMES
+from stoneworks.envs.rules.game_registry import GAMES
 from stoneworks.extras import MissingDependencyError
 from stoneworks.web.html_replay import svg_without_style
 from stoneworks.web.requests import RequestError

@@ -47,7 +47,7 @@ class OpenSpielDQN(Learner):
         self.env = rl_environment.Environment(pyspiel.load_game(f"stoneworks_{game}"))
         self.saved = folder / "networks.pt"
         settings = {**SETTINGS, "epsilon_start": SETTINGS["epsilon_end"]} if self.saved.exists() else SETTINGS
-        size = game.observation_tensor_size()
+        size = game.observation_size
         self.agent = DQN(
             player_id=0, state_representation_size=size, num_actions=game.num_actions, seed=seed, **settings
         )

@@ -12,9 +12,9 @@ import torch
 from benchmarks.learners import Clock, Learner
 from benchmarks.protocol import Track
 from stoneworks.envs.rules import Game
+from stoneworks.envs.rules.parts import has_heuristic
 from stoneworks.models.architecture import Architecture
 from stoneworks.models.checkpoint import load_checkpoint, load_training_state, save_checkpoint
-from stoneworks.models.evaluations import has_evaluation
 from stoneworks.models.machine import keep_freed_memory
 from stoneworks.models.network import BoardNetwork, make_network
 from stoneworks.training.alphazero.algorithm import AlphaZero
@@ -171,7 +171,7 @@ class AlphaZeroOpen(AlphaZeroScratch):
 
     def search(self) -> Mapping[str, Any]:
         """See :meth:`AlphaZeroScratch.search`."""
-        if has_evaluation(self.game):
+        if has_heuristic(self.game):
             return {"guide": "evaluation", "teacher_share": 0.15}
         return {"guide": "playouts", "guide_playouts": 2}
 

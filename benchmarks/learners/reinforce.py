@@ -21,7 +21,7 @@ class Reinforce(Learner):
         torch.manual_seed(self.seed)
         self.env = SelfPlayVectorEnv(SETTINGS["games"], self.game, observation=ObservationFormat(layout="flat"))
         self.observations, _ = self.env.reset(seed=self.seed)
-        layers = [torch.nn.Linear(self.game.observation_tensor_size(), SETTINGS["width"]), torch.nn.ReLU()]
+        layers = [torch.nn.Linear(self.game.observation_size, SETTINGS["width"]), torch.nn.ReLU()]
         self.policy = torch.nn.Sequential(*layers, torch.nn.Linear(SETTINGS["width"], self.game.num_actions))
         self.optimizer = torch.optim.Adam(self.policy.parameters(), SETTINGS["learning_rate"])
         if (self.folder / "state.pt").exists():  # an interrupted run continues

@@ -10,22 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import numpy.typing as npt
 
-from stoneworks.envs.drawing import pieces, svg, theme
+from stoneworks.envs.drawing import generic, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations, ByCell, board_actions, fills_of, marks_of, numbers_of
 from stoneworks.envs.drawing.picture import Choice, Drawing, Place, generic_places
 from stoneworks.envs.rules import Game, State, load_game
-from stoneworks.envs.rules.games import game_entry
-from stoneworks.envs.rules.guides import Illustration
+from stoneworks.envs.rules.guide import Illustration
+from stoneworks.envs.rules.parts import drawing_of
 
 __all__ = ["Choice", "Drawing", "Place", "action_choice", "action_places", "draw", "draw_illustration"]
 
-#: The drawing of games without their own.
-_GENERIC = "stoneworks.envs.drawing.generic"
 _LEGAL, _ILLEGAL, _NAMED = "#b5dda4", "#eda99f", "#ffdf80"
 
 
@@ -133,8 +130,7 @@ def action_choice(game: Game, action: int) -> Choice:
 
 
 def _module_of(game: Game) -> Any:
-    entry = game_entry(game.name)
-    return import_module(_GENERIC) if entry.drawing is None else entry.load("drawing")
+    return drawing_of(game) or generic
 
 
 def _middle(places: Iterable[Place]) -> svg.Point:

@@ -1,19 +1,21 @@
 from .batch import Batch as Batch
+from .contract import NO_ACTION as NO_ACTION, Explanation as Explanation, Feature as Feature
+from .fields import NO_WINNER as NO_WINNER, TERMINAL_PLAYER as TERMINAL_PLAYER
 from .game import (
-    Explanation as Explanation,
     Game as Game,
     IllegalActionError as IllegalActionError,
-    RecordError as RecordError,
+    PositionError as PositionError,
     Symmetry as Symmetry,
     load_game as load_game,
 )
-from .games import (
+from .game_check import check_game as check_game
+from .game_registry import (
     GameEntry as GameEntry,
     RegistrationError as RegistrationError,
     UnknownGameError as UnknownGameError,
     game_names as game_names,
     register_game as register_game,
 )
-from .guides import Guide as Guide, Lesson as Lesson
+from .guide import Guide as Guide, Lesson as Lesson
+from .parts import MissingHeuristicError as MissingHeuristicError
 from .state import Outcome as Outcome, State as State
-from .templates import NO_ACTION as NO_ACTION, TERMINAL_PLAYER as TERMINAL_PLAYER

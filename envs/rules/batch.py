@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from stoneworks.checks import as_array, check_integer, check_integers, check_seed
 from stoneworks.envs.rules import templates
-from stoneworks.envs.rules.game import Game, IllegalActionError, RecordError, load_game
-from stoneworks.envs.rules.kernels.random_numbers import independent_seeds
-from stoneworks.envs.rules.kernels.thread_team import ThreadTeam
-from stoneworks.envs.rules.records import TAG
+from stoneworks.envs.rules.compiler.random_numbers import independent_seeds
+from stoneworks.envs.rules.compiler.thread_team import ThreadTeam
+from stoneworks.envs.rules.contract import NO_ACTION
+from stoneworks.envs.rules.fields import TAG
+from stoneworks.envs.rules.game import Game, IllegalActionError, PositionError, load_game
 from stoneworks.envs.rules.state import State
-from stoneworks.envs.rules.templates import NO_ACTION
 
 
 class Step(NamedTuple):
@@ -48,7 +48,7 @@ class Batch:
             after the end of the game).
         action_masks: ``int8[num_games, num_actions]``, 1 for legal actions; zeros after the end of the game.
         current_players: ``int8[num_games]``, the player to move, or ``TERMINAL_PLAYER`` (-4).
-        rewards: ``float32[num_games, 2]``, the rewards of both players for the last step.
+        rewards: ``float32[num_games, 2]``, the rewards of both players for the last step; see ``returns`` for finished games.
         terminated: ``bool[num_games]``, whether the game is over (with ``auto_reset``: whether the last step ended one).
         truncated: ``bool[num_games]``, the same for games that were truncated at their maximum length.
     """
@@ -119,6 +119,16 @@ class Batch:
         self._fill = game.compiled(templates.fill_batch)
         self._reset = game.compiled(templates.reset_batch)
 
+    @property
+    def returns(self) -> npt.NDArray[np.float32]:
+        """The results of the games that are over, ``float32[num_games, 2]``, 0 for the others; no step changes them.
+
+        With ``auto_reset`` no game is over after a step: its result is in ``rewards``.
+        """
+        winners = self._states["winner"]
+        signs = winners[:, None] == np.arange(2), (winners >= 0)[:, None]
+        return np.where(signs[0], 1, -1).astype(np.float32) * signs[1]
+
     def reset(self, rows: npt.ArrayLike | None = None) -> None:
         """Restart the games ``rows[n]`` (default: all). Their rewards become 0 and their flags False."""
         chosen = self._rows(rows)
@@ -138,12 +148,12 @@ class Batch:
 
         Raises:
             ValueError: there are neither one nor as many records as rows.
-            RecordError: a record is not a position of the game. No game is changed.
+            PositionError: a record is not a position of the game. No game is changed.
             IndexError: a row is out of range.
         """
         chosen = self._rows(rows)
         if getattr(records, "dtype", None) != self.game.state_dtype:
-            raise RecordError(f"{self.game}: the records have a different dtype; expected game.state_dtype")
+            raise PositionError(f"{self.game}: the records have a different dtype; expected game.state_dtype")
         given = np.array(records, ndmin=1)
         if given.shape not in ((1,), chosen.shape):
             raise ValueError(f"records must be one or {len(chosen)}, got shape {given.shape}")

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import operator
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from math import prod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules import kernels, templates
-from stoneworks.envs.rules.games import GAMES, GameEntry, game_entry, parse_game_string
-from stoneworks.envs.rules.grid import Grid, GridSymmetry
-from stoneworks.envs.rules.guides import Guide
-from stoneworks.envs.rules.openspiel_names import OpenSpielGame
-from stoneworks.envs.rules.options import Option, check_options
-from stoneworks.envs.rules.records import TAG, Constant, Field, board_record
-from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER, Kernels
+from stoneworks.envs.rules import contract, templates
+from stoneworks.envs.rules.compiler import compiler
+from stoneworks.envs.rules.contract import GameDefinition
+from stoneworks.envs.rules.fields import NO_WINNER, TAG, TERMINAL_PLAYER
+from stoneworks.envs.rules.game_registry import GAMES, GameEntry, game_entry, parse_game_string
+from stoneworks.envs.rules.grid import GridSymmetry
+from stoneworks.envs.rules.options import check_options
+from stoneworks.envs.rules.position_text import parse_position
 from stoneworks.registry import RegistrationError
 
 if TYPE_CHECKING:
@@ -39,20 +39,8 @@ class IllegalActionError(ValueError):
     """
 
 
-class RecordError(ValueError):
+class PositionError(ValueError):
     """Raised for a record that is not a position of the game. The message names the record and the invalid field."""
-
-
-class Explanation(NamedTuple):
-    """Why a game ended as it did.
-
-    Attributes:
-        text: the reason in words.
-        deciding: board actions at whose places are the stones that decided; pictures mark these.
-    """
-
-    text: str = ""
-    deciding: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,120 +78,35 @@ class Symmetry:
 
 def _machine_code(template: Callable[..., Any]) -> cached_property[Callable[..., Any]]:
     """Return an attribute of games: ``template`` compiled for the game, called without checks."""
-    return cached_property(lambda game: kernels.unchecked(game.compiled(template)))
+    return cached_property(lambda game: compiler.unchecked(game.compiled(template)))
 
 
-class Game(OpenSpielGame, ABC):
+class Game(GameDefinition["State"]):
     """A game with its options: everything that all its positions share.
 
-    Games with equal options are equal, and ``load_game(str(game)) == game``. OpenSpiel's algorithms can use games directly.
-
-    Attributes:
-        options: the value of every option.
-        grid: the cells of the board.
-        board: the board constants for kernels, an array of one record.
-        state_dtype: dtype of a position.
-        num_action_planes: number of planes of board actions.
+    Games with equal options are equal, and ``load_game(str(game)) == game``. What the class of a game
+    defines is listed in :class:`stoneworks.envs.rules.contract.GameDefinition`.
     """
 
-    # Defined by each game.
-    name: ClassVar[str]
-    option_types: ClassVar[Mapping[str, Option]]
-    #: Options that scale a game without changing its rules. A network that was trained with one value of these plays
-    #: with every other; all other options must be the same as in training.
-    scale_options: ClassVar[tuple[str, ...]]
-    global_actions: ClassVar[tuple[str, ...]]
-    observation_planes: ClassVar[tuple[str, ...]]
-    #: The observation plane that marks the cells of the board.
-    board_plane: ClassVar[str] = "board"
-    #: Whether observations contain only zeros and ones.
-    binary_observations: ClassVar[bool] = False
-    reasons: ClassVar[tuple[str, ...]]
-    colors: ClassVar[tuple[str, str]]
-    num_action_planes: ClassVar[int]
-    action_help: ClassVar[str]
-    guide: ClassVar[Guide] = Guide()
-    #: The four kernels and those of the optional ones that the game has (see :func:`templates.rules_kernels`).
-    kernels: ClassVar[Kernels]
-
-    grid: Grid
-    board: npt.NDArray[np.void]
-    state_dtype: np.dtype[Any]
-    #: The fields of a position after the header. Games that leave this empty accept only records that are trusted.
-    state_fields: Sequence[Field] = ()
-
     def __init__(self, **options: object) -> None:
-        self.options: dict[str, Any] = check_options(self.name, self.option_types, options)
+        self.options = check_options(self.name, self.option_types, options)
 
     @property
     def version(self) -> int:
         """Version of the rules, observations and action indices, from the game's registry entry."""
         return game_entry(self.name).version
 
-    def _board_of(self, *constants: Constant) -> npt.NDArray[np.void]:
-        """Return the board constants for kernels. Requires ``grid``."""
-        return board_record(self.grid.num_cells, self.num_actions, constants)
-
-    # -- What a game's module defines ------------------------------------------------------------------------------
-
-    @abstractmethod
-    def max_game_length(self) -> int:
-        """Return an upper bound on the number of actions of a game."""
-
-    def score(self, state: State) -> tuple[Any, Any] | None:
-        """Return the score of color 0 and color 1, or None if the game has no score."""
-        return None
-
-    @abstractmethod
-    def state_to_text(self, state: State) -> str:
-        """Return a text diagram of the position, row 0 at the bottom, and a last line with the player to move."""
-
-    def color_of(self, state: State, player: int) -> int:
-        """Return the color of ``player`` in ``state``."""
-        return player
-
-    # -- Texts on positions, which the page, the terminal, pictures and replays show -------------------------------
-
-    def describe_turn(self, state: State) -> str:
-        """Return what the player to move does next, such as ``"second of two stones"``, or an empty text."""
-        return ""
-
-    def describe_supplies(self, state: State) -> str:
-        """Return what is left to play with, such as ``"12 tiles in the pool"``, or an empty text."""
-        return ""
-
-    def explain_result(self, state: State) -> Explanation:
-        """Return why a finished game ended as it did."""
-        return Explanation()
-
-    def shortcuts(self, state: State) -> list[tuple[int, ...]]:
-        """Return sequences of legal actions within the turn, each of which a click on the place of its last action plays."""
-        return []
-
-    def explain_illegal(self, state: State, action: int) -> str:
-        """Return the ruling that an illegal action index breaks, such as ``"V2: e5 is occupied"``."""
-        return "the game is over" if state.is_terminal() else "the rules do not allow it here"
-
     # -- Actions ---------------------------------------------------------------------------------------------------
-
-    @cached_property
-    def num_actions(self) -> int:
-        """Number of action indices: ``planes * height * width`` plus the number of global actions."""
-        return self.num_action_planes * self.grid.num_cells + len(self.global_actions)
 
     @cached_property
     def action_texts(self) -> tuple[str, ...]:
         """Text of every action index."""
         board_actions = (
-            self._board_action_text(plane, cell)
+            self.board_action_text(plane, cell)
             for plane in range(self.num_action_planes)
             for cell in range(self.grid.num_cells)
         )
         return (*board_actions, *self.global_actions)
-
-    def _board_action_text(self, plane: int, cell: int) -> str:
-        """Return the text of the action of ``plane`` on ``cell``."""
-        return self.grid.cell_names[cell]
 
     @cached_property
     def _action_of_text(self) -> dict[str, int]:
@@ -266,6 +169,24 @@ class Game(OpenSpielGame, ABC):
             state.apply_action(self.string_to_action(line))
         return state
 
+    def state_from_text(self, text: str, *, trusted: bool = False) -> State:
+        """Return the state that ``State.to_text`` describes, with an empty history.
+
+        Args:
+            text: one line, such as ``"vadus(size=3) current_player=1 num_stones=1 stones=c3:1"``.
+            trusted: skip the check that it is a position of the game, e.g. for a game that does not declare its fields.
+
+        Raises:
+            PositionError: the text is malformed, of another game, or not a valid position; the message names the field.
+        """
+        from stoneworks.envs.rules.state import State
+
+        try:
+            record = parse_position(str(self), self.grid, np.frombuffer(self.initial_record, self.state_dtype), text)
+        except ValueError as error:
+            raise PositionError(str(error)) from None
+        return State.from_record(self, record[0], trusted=trusted)
+
     def perft(self, depth: int) -> int:
         """Return the number of distinct sequences of ``depth`` actions from the initial position; finished games have none."""
         return self.new_initial_state().perft(depth)
@@ -300,11 +221,11 @@ class Game(OpenSpielGame, ABC):
         """Check the tags of records ``[n]`` of ``state_dtype``.
 
         Raises:
-            RecordError: a record is of another game.
+            PositionError: a record is of another game.
         """
         foreign = np.flatnonzero(records[TAG] != self.record_tag)
         if foreign.size:
-            raise RecordError(
+            raise PositionError(
                 f"{self}: record {foreign[0]} is a position of another game, other options or another version"
             )
 
@@ -315,14 +236,14 @@ class Game(OpenSpielGame, ABC):
         Whether play can reach the position, and whether its result is right, is not checked.
 
         Raises:
-            RecordError: a record is invalid (the message names the first one and its field), or the game does not declare
+            PositionError: a record is invalid (the message names the first one and its field), or the game does not declare
                 the ranges of its fields.
         """
         if getattr(records, "dtype", None) != self.state_dtype:
-            raise RecordError(f"{self}: the records have a different dtype; expected game.state_dtype")
+            raise PositionError(f"{self}: the records have a different dtype; expected game.state_dtype")
         self.check_tags(records)
         if not self.can_check_records:
-            raise RecordError(
+            raise PositionError(
                 f"{self} declares no ranges of its fields, so external records cannot be checked; "
                 "load records that you trust with trusted=True"
             )
@@ -334,13 +255,13 @@ class Game(OpenSpielGame, ABC):
                     row = int(wrong.argmax())
                     value = some[name][row]
                     shown = f" = {value}" if np.ndim(value) == 0 else ""
-                    raise RecordError(
+                    raise PositionError(
                         f"{self}: record {start + row} is not a valid position: field {name}{shown} is out of range or "
                         "contradicts other fields"
                     )
             row = self.compiled(templates.first_without_action)(self.board, some, mask)
             if row >= 0:
-                raise RecordError(f"{self}: record {start + row} is not a valid position: there is no legal action")
+                raise PositionError(f"{self}: record {start + row} is not a valid position: there is no legal action")
 
     def _wrong_fields(self, records: npt.NDArray[np.void]) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
         """Yield fields and whether the value of each record is wrong. The first wrong value ends the check."""
@@ -355,21 +276,17 @@ class Game(OpenSpielGame, ABC):
             yield field.name, ((values < field.low) | (values > field.high)).reshape(len(records), -1).any(axis=1)
         yield from self.contradictions(records)
 
-    def contradictions(self, records: npt.NDArray[np.void]) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
-        """Yield names of fields, each with ``bool[n]``: whether the field contradicts other fields of ``records``.
-
-        A game must find all contradictions that would make its kernels leave their arrays, or play without end, now or in a
-        position that follows. All fields are in their ranges. The first contradiction ends the check, so the code after a
-        ``yield`` can rely on what was checked before.
-        """
-        return iter(())
-
     # -- Observations and symmetries -------------------------------------------------------------------------------
 
     @cached_property
     def observation_shape(self) -> tuple[int, int, int]:
         """Shape of an observation, ``(planes, height, width)``."""
         return len(self.observation_planes), self.grid.height, self.grid.width
+
+    @cached_property
+    def observation_size(self) -> int:
+        """Number of entries of an observation."""
+        return prod(self.observation_shape)
 
     @cached_property
     def flat_observation_shape(self) -> tuple[int, int]:
@@ -380,60 +297,40 @@ class Game(OpenSpielGame, ABC):
     @cached_property
     def symmetries(self) -> tuple[Symmetry, ...]:
         """The symmetries of the game, the identity first."""
-        return tuple(self._symmetry(of_grid) for of_grid in self.grid.symmetries if self._keeps_rules(of_grid))
+        return tuple(self._symmetry(of_grid) for of_grid in self.grid.symmetries if self.keeps_rules(of_grid))
 
     def _symmetry(self, of_grid: GridSymmetry) -> Symmetry:
         num_cells = self.grid.num_cells
-        action_planes = self._action_plane_images(of_grid.directions)
-        board_actions = action_planes[:, None] * num_cells + self._action_cell_images(of_grid)
+        action_planes = self.action_plane_images(of_grid.directions)
+        board_actions = action_planes[:, None] * num_cells + self.action_cell_images(of_grid)
         global_actions = self.num_action_planes * num_cells + np.arange(len(self.global_actions))
         actions = np.concatenate([board_actions.ravel(), global_actions])
-        planes = self._observation_plane_images(of_grid.directions)
-        observation = planes[:, None] * num_cells + self._observation_cell_images(of_grid)
+        planes = self.observation_plane_images(of_grid.directions)
+        observation = planes[:, None] * num_cells + self.observation_cell_images(of_grid)
         return Symmetry(of_grid.name, of_grid.cells, actions, planes, observation.ravel())
-
-    def _keeps_rules(self, of_grid: GridSymmetry) -> bool:
-        """Return whether a symmetry of the grid is a symmetry of the game."""
-        return True
-
-    def _action_cell_images(self, of_grid: GridSymmetry) -> npt.NDArray[np.int64]:
-        """Return the images of the cells, ``[1, num_cells]``, or per action plane, ``[num_action_planes, num_cells]``."""
-        return of_grid.cells[None, :]
-
-    def _observation_cell_images(self, of_grid: GridSymmetry) -> npt.NDArray[np.int64]:
-        """Return the images of the cells, ``[1, num_cells]``, or per observation plane, ``[num_planes, num_cells]``."""
-        return of_grid.cells[None, :]
 
     def initial_image(self, symmetry: Symmetry) -> State:
         """Return the image of the initial position. It is the initial position itself if the board is empty."""
         return self.new_initial_state()
-
-    def _action_plane_images(self, directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the image of each action plane if direction d is mapped to ``directions[d]``."""
-        return np.arange(self.num_action_planes)
-
-    def _observation_plane_images(self, directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the image of each observation plane if direction d is mapped to ``directions[d]``."""
-        return np.arange(len(self.observation_planes))
 
     # -- Compiled functions ------------------------------------------------------------------------------------------
 
     def compiled(
         self, template: Callable[..., Any], other_kernels: Mapping[str, Callable[..., Any]] | None = None
     ) -> Callable[..., Any]:
-        """Return ``template`` compiled for this game (see :mod:`stoneworks.envs.rules.kernels`). The result is cached.
+        """Return ``template`` compiled for this game (see :mod:`stoneworks.envs.rules.compiler.compiler`). The result is cached.
 
-        ``other_kernels``, e.g. those of an evaluation, replace globals of the template like the game's own kernels.
+        ``other_kernels``, e.g. those of the heuristic, replace globals of the template like the game's own kernels.
         """
         others = other_kernels or {}
         key = (type(self), template, self.board.dtype, self.state_dtype, *sorted(others.items()))
         function = _COMPILED.get(key)
         if function is None:
             modules = sorted({kernel.__module__.rpartition(".")[2] for kernel in others.values()})
-            name = f"{self.name}_{kernels.capacity(self.grid.num_cells)}"
+            name = f"{self.name}_{compiler.capacity(self.grid.num_cells)}"
             merged = {**_all_kernels(type(self)), **others}
             dtypes = self.board.dtype, self.state_dtype
-            function = kernels.specialize(template, name, merged, *dtypes, variant="_".join(modules))
+            function = compiler.specialize(template, name, merged, *dtypes, variant="_".join(modules))
             _COMPILED[key] = function
         return function
 
@@ -470,15 +367,25 @@ class Game(OpenSpielGame, ABC):
 
 @lru_cache(maxsize=64)
 def make_game(game_class: type[Game], options: tuple[tuple[str, Any], ...]) -> Game:
-    """Return the game with these options, the same object for the same arguments."""
-    return game_class(**dict(options))
+    """Return the game with these options, the same object for the same arguments.
+
+    Raises:
+        RegistrationError: two actions have the same text.
+    """
+    game = game_class(**dict(options))
+    if len(game._action_of_text) < game.num_actions:
+        first, text = next((i, text) for i, text in enumerate(game.action_texts) if game._action_of_text[text] != i)
+        raise RegistrationError(
+            f"{game}: actions {first} and {game._action_of_text[text]} have the same text {text!r}; see board_action_text"
+        )
+    return game
 
 
 def _unpickle(entry: GameEntry | None, name: str, options: tuple[tuple[str, Any], ...]) -> Game:
     """Return a game. ``entry`` is given if the game was registered at run time, possibly in another process."""
     if entry is not None:
         GAMES.add(entry)
-    return make_game(game_entry(name).load("rules"), options)
+    return make_game(game_class(game_entry(name)), options)
 
 
 _COMPILED: dict[tuple[Any, ...], Callable[..., Any]] = {}
@@ -487,24 +394,29 @@ _COMPILED: dict[tuple[Any, ...], Callable[..., Any]] = {}
 @cache
 def _all_kernels(game: type[Game]) -> Mapping[str, Callable[..., Any]]:
     """Return the kernels of a game, with defaults for the optional ones."""
-    missing = [name for name in templates.OPTIONAL_KERNELS if name not in game.kernels]
-    defaults = {name: kernels.specialized_kernel(getattr(templates, name), game.name, game.kernels) for name in missing}
+    missing = [name for name in contract.OPTIONAL_KERNELS if name not in game.kernels]
+    defaults = {name: compiler.specialized_kernel(getattr(contract, name), game.name, game.kernels) for name in missing}
     return {**game.kernels, **defaults}
 
 
 def game_class(entry: GameEntry) -> type[Game]:
-    """Return the class of a game's rules.
+    """Return the class of a game: the one that is registered, or the one with the name of the entry in the game's rules.
 
     Raises:
         RegistrationError: it cannot be imported, is not a subclass of ``Game``, or has a different name.
     """
-    found = entry.load_class("rules", Game)  # type: ignore[type-abstract]
-    name = getattr(found, "name", None)
-    if name != entry.name:
-        raise RegistrationError(
-            f"{entry.name}: the class {entry.rules} must have the name {entry.name!r}, got {name!r}"
-        )
-    return found
+    if ":" in entry.path:
+        found = entry.load_class("path", Game)  # type: ignore[type-abstract]
+        if (name := getattr(found, "name", None)) != entry.name:
+            raise RegistrationError(
+                f"{entry.name}: the class {entry.path} must have the name {entry.name!r}, got {name!r}"
+            )
+        return found
+    rules = entry.find_part("rules")
+    for value in vars(rules).values():
+        if isinstance(value, type) and issubclass(value, Game) and getattr(value, "name", None) == entry.name:
+            return value
+    raise RegistrationError(f"{entry.name}: {entry.path} must define a subclass of Game with the name {entry.name!r}")
 
 
 def load_game(game: str, /, **options: object) -> Game:

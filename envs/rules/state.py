@@ -1,4 +1,4 @@
-"""``State``: a position of a game, with the methods of OpenSpiel's ``State``."""
+"""``State``: a position of a game, with OpenSpiel's names of methods."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_player
 from stoneworks.envs.rules import templates
-from stoneworks.envs.rules.game import Explanation, Game, IllegalActionError, RecordError
-from stoneworks.envs.rules.openspiel_names import OpenSpielState
-from stoneworks.envs.rules.records import TAG
-from stoneworks.envs.rules.templates import ILLEGAL, NO_WINNER
+from stoneworks.envs.rules.contract import Explanation
+from stoneworks.envs.rules.fields import NO_WINNER, TAG, TERMINAL_PLAYER
+from stoneworks.envs.rules.game import Game, IllegalActionError, PositionError
+from stoneworks.envs.rules.position_text import position_text
+from stoneworks.envs.rules.templates import ILLEGAL
 
 
 class Outcome(NamedTuple):
@@ -26,7 +27,7 @@ class Outcome(NamedTuple):
 _BOOL, _INT8, _FLOAT32 = np.dtype(np.bool_), np.dtype(np.int8), np.dtype(np.float32)
 
 
-class State(OpenSpielState):
+class State:
     """A position of a game. It is mutable; ``clone`` returns an independent copy.
 
     States are equal if their positions are equal; the history is not compared. The attribute ``game`` is
@@ -148,7 +149,7 @@ class State(OpenSpielState):
 
     def is_terminal(self) -> bool:
         """Return whether the game is over (including truncated games)."""
-        return self._current_player == templates.TERMINAL_PLAYER
+        return self._current_player == TERMINAL_PLAYER
 
     def is_truncated(self) -> bool:
         """Return whether the game was truncated at its maximum length."""
@@ -210,16 +211,16 @@ class State(OpenSpielState):
 
         Raises:
             ValueError: ``game`` is not a game.
-            RecordError: the record is not a position of this game.
+            PositionError: the record is not a position of this game.
         """
         if not isinstance(game, Game):
             raise ValueError(f"game must be a Game, got {game!r}")
         if getattr(record, "dtype", None) != game.state_dtype:
-            raise RecordError(
+            raise PositionError(
                 f"{game}: the record has a different dtype ({type(record).__name__}); expected game.state_dtype"
             )
         if np.shape(record) not in ((), (1,)):
-            raise RecordError(f"{game}: expected a single record, got an array of shape {np.shape(record)}")
+            raise PositionError(f"{game}: expected a single record, got an array of shape {np.shape(record)}")
         state = cls.__new__(cls)
         state._game = game
         state._records = np.zeros(1, game.state_dtype)
@@ -280,6 +281,14 @@ class State(OpenSpielState):
             IllegalActionError: the text is not an action of the game. Legality in this position is not checked.
         """
         return self._game.string_to_action(player_and_text[-1])
+
+    def to_text(self) -> str:
+        """Return the position as one line, what FEN is for chess (see :mod:`stoneworks.envs.rules.position_text`).
+
+        ``game.state_from_text`` returns an equal state. The history is not in it.
+        """
+        initial = np.frombuffer(self._game.initial_record, self._game.state_dtype)[0]
+        return position_text(str(self._game), self._game.grid, initial, self.record)
 
     def serialize(self) -> str:
         """Return the texts of the actions that led to this state, one per line (see ``Game.deserialize_state``)."""

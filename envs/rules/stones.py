@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.kernels import Float32Table, Int8s, Int16s, Record, UInt64s, kernel
-from stoneworks.envs.rules.kernels.random_numbers import random_below
-from stoneworks.envs.rules.records import Field
-from stoneworks.envs.rules.templates import apply_action
+from stoneworks.envs.rules.compiler.compiler import kernel
+from stoneworks.envs.rules.compiler.random_numbers import random_below
+from stoneworks.envs.rules.compiler.types import Float32Table, Int8s, Int16s, Record, UInt64s
+from stoneworks.envs.rules.contract import apply_action
+from stoneworks.envs.rules.fields import Field
 
 EMPTY, BLACK, WHITE, OFF_BOARD = 0, 1, 2, 3
 

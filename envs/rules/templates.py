@@ -1,20 +1,16 @@
-"""The kernels that define a game's rules, and the templates built on them.
+"""The templates over the kernels of a game's rules: one state, and batches of games.
 
-The functions of the first part are the interface: a game's module defines kernels of the same names, and
-specialization replaces these functions (see :mod:`stoneworks.envs.rules.kernels`). Kernels allocate no Python objects and
-do not raise; callers must validate their arguments.
+Specialization replaces the placeholders of :mod:`stoneworks.envs.rules.contract` by the game's kernels (see
+:mod:`stoneworks.envs.rules.compiler.compiler`). Callers must validate the arguments.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
-
 import numpy as np
 
-from stoneworks.envs.rules.kernels import (
+from stoneworks.envs.rules.compiler.random_numbers import random_legal_action
+from stoneworks.envs.rules.compiler.types import (
     BoardArray,
-    BoardRecord,
     Bools,
     Float32Table,
     Float32Tables,
@@ -23,113 +19,21 @@ from stoneworks.envs.rules.kernels import (
     Int32s,
     Int64s,
     StateArray,
-    StateRecord,
     UInt64s,
-    int64,
-    kernel,
-    linked,
 )
-from stoneworks.envs.rules.kernels.random_numbers import random_legal_action
+from stoneworks.envs.rules.contract import (
+    NO_ACTION,
+    apply_action,
+    finish_at_random,
+    legal_actions,
+    observe,
+    reset,
+    update_observation,
+)
+from stoneworks.envs.rules.fields import NO_WINNER, TERMINAL_PLAYER
 
-#: Kernels by name.
-Kernels: TypeAlias = Mapping[str, Callable[..., Any]]
-
-#: ``current_player`` after the end of the game (OpenSpiel's ``PlayerId.TERMINAL``).
-TERMINAL_PLAYER = -4
-#: ``winner`` of a game without a winner.
-NO_WINNER = -1
 #: Returned by :func:`try_action` for an illegal action.
 ILLEGAL = -1
-#: Action that leaves a game of a batch unchanged.
-NO_ACTION = -1
-#: Names of the kernels that have defaults.
-OPTIONAL_KERNELS = ("finish_at_random", "result_bounds", "update_observation")
-
-
-# -- The contract: every game has these four kernels ---------------------------------------------------------------
-
-
-@linked
-def reset(board: BoardRecord, state: StateRecord) -> None:
-    """Make ``state`` the initial position. Every field is written; the previous content is ignored."""
-    raise NotImplementedError
-
-
-@linked
-def legal_actions(board: BoardRecord, state: StateRecord, mask: Int8s) -> None:
-    """Write every entry of ``mask`` (``int8[num_actions]``): 1 for legal actions, else 0. The game must not be over."""
-    raise NotImplementedError
-
-
-@linked
-def apply_action(board: BoardRecord, state: StateRecord, action: int) -> None:
-    """Apply a legal action. At the end of the game, set ``current_player``, ``winner``, ``ending`` and ``truncated``."""
-    raise NotImplementedError
-
-
-@linked
-def observe(board: BoardRecord, state: StateRecord, player: int, planes: Float32Table) -> None:
-    """Write every entry of ``planes`` (``float32[num_planes, height * width]``) from the perspective of ``player``."""
-    raise NotImplementedError
-
-
-# -- Optional: a game may have a faster one of its own ----------------------------------------------------------------
-
-
-@linked
-def finish_at_random(board: BoardRecord, state: StateRecord, mask: Int8s, seeds: UInt64s, game: int) -> int:
-    """Play to the end with uniformly random legal actions and return the number of actions.
-
-    ``mask`` (``int8[num_actions]``) is scratch space; ``seeds[game]`` is advanced. This default is used for
-    games without a kernel of this name.
-    """
-    played = 0
-    while not state.ending:
-        legal_actions(board, state, mask)
-        apply_action(board, state, random_legal_action(mask, seeds, game))
-        played += 1
-    return played
-
-
-@linked
-def update_observation(board: BoardRecord, before: StateRecord, state: StateRecord, planes: Float32Table) -> None:
-    """Change ``planes`` from the observation of ``before`` to that of ``state``.
-
-    Each is from the perspective of its player to move, of player 0 after the end (see ``player_shown``). ``state`` may be any
-    position, e.g. that of a new game. This default is used for games without a kernel of this name.
-    """
-    observe(board, state, player_shown(state), planes)
-
-
-@linked
-def result_bounds(board: BoardRecord, state: StateRecord) -> tuple[int, int]:
-    """Return bounds of the result of a non-terminal position for player 0 (1, 0 or -1) under perfect play, for proofs.
-
-    This default, [-1, 1], is used for games without a kernel of this name.
-    """
-    return -1, 1
-
-
-@kernel
-def player_shown(state: StateRecord) -> int:
-    """Return the player from whose perspective batches show a position: the player to move, or player 0 after the end."""
-    return max(0, int64(state.current_player))
-
-
-def rules_kernels(module: Mapping[str, Any]) -> Kernels:
-    """Return the kernels of the rules among the names of a game's module: the four and, if present, the optional ones.
-
-    Args:
-        module: the names of the module, ``globals()``.
-
-    Raises:
-        TypeError: one of the four is missing.
-    """
-    required = ("reset", "legal_actions", "apply_action", "observe")
-    for name in required:
-        if name not in module:
-            raise TypeError(f"{module.get('__name__')}: the rules must define the kernel {name}")
-    return {name: module[name] for name in (*required, *OPTIONAL_KERNELS) if name in module}
 
 
 # -- One state ---------------------------------------------------------------------------------------------------

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_seed
 from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.templates import NO_ACTION
+from stoneworks.envs.rules.contract import NO_ACTION
+from stoneworks.envs.rules.parts import heuristic_kernels
 from stoneworks.models.bots.bot import check_budget
 from stoneworks.models.bots.greedy_bot import ActionValueBot
-from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN, Limits, WorkBuffers, search_depths, work_buffers
 from stoneworks.models.search.turn_search import MAX_CANDIDATES
 
@@ -54,7 +54,7 @@ class AlphaBetaBot(ActionValueBot):
                 turns.
 
         Raises:
-            MissingEvaluationError: the game has no evaluation.
+            MissingHeuristicError: the game has no heuristic.
             ValueError: an argument is invalid.
         """
         turns, self._seconds = check_budget("turns", turns, seconds, MAX_DEPTH)
@@ -63,7 +63,7 @@ class AlphaBetaBot(ActionValueBot):
         self._num_candidates = check_integer("num_candidates", num_candidates, 1, MAX_CANDIDATES)
         self._generator = np.random.default_rng(check_seed(seed))
         self._unused_buffers: list[WorkBuffers] = []  # one for each search that ran at the same time
-        self._search = game.compiled(search_depths, evaluation_kernels(game))
+        self._search = game.compiled(search_depths, heuristic_kernels(game))
 
     @property
     def name(self) -> str:

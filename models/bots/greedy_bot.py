@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_seed
 from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.envs.rules.parts import heuristic_kernels
 from stoneworks.models.bots.bot import Analysis, Bot, check_batch, check_position, line_of
-from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.turn_search import MAX_BEAM_WIDTH, MAX_CANDIDATES, search_turns
 
 
@@ -96,7 +96,7 @@ class GreedyBot(ActionValueBot):
         num_candidates = check_integer("num_candidates", num_candidates, 1, MAX_CANDIDATES)
         self._limits = num_candidates, check_integer("beam_width", beam_width, 1, MAX_BEAM_WIDTH)
         self._generator = np.random.default_rng(check_seed(seed))
-        self._search = game.compiled(search_turns, evaluation_kernels(game))
+        self._search = game.compiled(search_turns, heuristic_kernels(game))
 
     def search(self, states: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
         """See :meth:`ActionValueBot.search`. The value of an action is that of the best turn found that starts with it."""

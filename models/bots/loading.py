@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from stoneworks.checks import check_seed
 from stoneworks.envs.rules import Game, load_game
+from stoneworks.envs.rules.parts import has_heuristic, require_heuristic
 from stoneworks.models.bots.bot import Bot
 from stoneworks.models.bots.spec import BotSpec
-from stoneworks.models.evaluations import has_evaluation, require_evaluation
 
 
 def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
@@ -27,7 +27,7 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
 
     Raises:
         UnknownBotError: there is neither a bot nor a folder with this name.
-        MissingEvaluationError: the bot needs an evaluation and the game has none.
+        MissingHeuristicError: the bot needs an evaluation and the game has none.
         RegistrationError: the game or the bot of another package cannot be loaded.
         ValueError: the game is unknown, the seed is invalid, or the checkpoint does not fit the game.
     """
@@ -36,8 +36,8 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
         raise ValueError(f"game must be a Game or a game string such as 'vadus(size=9)', got {game!r}")
     check_seed(seed)
     spec = BotSpec.parse(name)
-    if spec.entry.needs_evaluation:
-        require_evaluation(loaded, spec.kind)
+    if spec.entry.needs_heuristic:
+        require_heuristic(loaded, spec.kind)
     bot_class = spec.entry.load_class("bot", Bot)  # type: ignore[type-abstract]
     return bot_class.from_spec(spec, loaded, seed)
 
@@ -53,4 +53,4 @@ def playable_bots(names: Iterable[str], game: Game) -> tuple[str, ...]:
     Raises:
         UnknownBotError: a name is not that of a bot.
     """
-    return tuple(name for name in names if has_evaluation(game) or not BotSpec.parse(name).needs_evaluation)
+    return tuple(name for name in names if has_heuristic(game) or not BotSpec.parse(name).needs_heuristic)

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_choice, check_integer, check_number, check_seed
 from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.envs.rules.parts import require_heuristic
 from stoneworks.models.bots.bot import LINE_ACTIONS, Analysis, Bot, check_batch, check_budget, check_position
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
-from stoneworks.models.evaluations import require_evaluation
 from stoneworks.models.machine import num_processors, run_in_threads
 from stoneworks.models.search.uct import MAX_THREADS, MAX_VISITS, RootStatistics, SearchTree
 
@@ -72,14 +72,14 @@ class MCTSBot(Bot):
             leaf: evaluation of leaves: ``playout`` or ``evaluation``.
 
         Raises:
-            MissingEvaluationError: ``leaf`` is ``evaluation`` and the game has none.
+            MissingHeuristicError: ``leaf`` is ``evaluation`` and the game has none.
             ValueError: another argument is invalid.
         """
         self._simulations, self._seconds = check_budget("simulations", simulations, seconds, MAX_VISITS)
         check_integer("num_threads", num_threads, 1, MAX_THREADS)
         self._leaf = check_choice("leaf", leaf, tuple(DEFAULT_EXPLORATION))
         if leaf == "evaluation":
-            require_evaluation(game, "leaf=evaluation")
+            require_heuristic(game, "leaf=heuristic")
         self._game = game
         exploration = DEFAULT_EXPLORATION[leaf] if exploration is None else exploration
         self._exploration = check_number("exploration", exploration, 0)
@@ -97,7 +97,7 @@ class MCTSBot(Bot):
 
     @classmethod
     def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> MCTSBot:
-        """Create the bot of a name (see :meth:`Bot.from_spec`), such as ``mcts:2s,c=1.2,leaf=evaluation,parallel=root,threads=2``.
+        """Create the bot of a name (see :meth:`Bot.from_spec`), such as ``mcts:2s,c=1.2,leaf=heuristic,parallel=root,threads=2``.
 
         Without ``threads``, ``parallel=root`` uses one thread per processor.
 

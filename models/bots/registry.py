@@ -82,7 +82,7 @@ class BotEntry(Entry):
         bot: path ``"module:Class"`` of a subclass of :class:`stoneworks.models.Bot`, imported on first use.
         usage: format of its names, such as ``"mcts:<simulations>"``; defaults to ``name``. If it has a colon, and neither
             budgets nor parameters are declared, any text may follow the colon.
-        needs_evaluation: whether the bot requires games with an evaluation.
+        needs_heuristic: whether the bot requires games with an evaluation.
         starts_programs: whether the text after the colon is a command. Such names are rejected in data files (see
             :func:`~stoneworks.models.bots.spec.check_name_in_file`).
         reads_file: whether the text after the colon is a path.
@@ -98,7 +98,7 @@ class BotEntry(Entry):
 
     bot: Reference
     usage: str = ""
-    needs_evaluation: bool = False
+    needs_heuristic: bool = False
     starts_programs: bool = False
     reads_file: bool = False
     needs_torch: bool = False
@@ -124,7 +124,7 @@ class BotEntry(Entry):
 
 _BUILT_IN = (
     BotEntry("random", "stoneworks.models.bots.random_bot:RandomBot"),
-    BotEntry("greedy", "stoneworks.models.bots.greedy_bot:GreedyBot", needs_evaluation=True),
+    BotEntry("greedy", "stoneworks.models.bots.greedy_bot:GreedyBot", needs_heuristic=True),
     BotEntry(
         "mcts",
         "stoneworks.models.bots.mcts_bot:MCTSBot",
@@ -142,7 +142,7 @@ _BUILT_IN = (
         "alphabeta",
         "stoneworks.models.bots.alphabeta_bot:AlphaBetaBot",
         "alphabeta:<turns>",
-        needs_evaluation=True,
+        needs_heuristic=True,
         budgets=(Parameter("turns", int, 1, MAX_DEPTH), SECONDS),
         parameters=(Parameter("candidates", int, 1, MAX_CANDIDATES, argument="num_candidates"),),
     ),
@@ -182,7 +182,7 @@ def register_bot(name: str, bot: str | type, **declared: Any) -> None:
     Args:
         name: name prefix for ``load_bot``.
         bot: a subclass of :class:`stoneworks.models.Bot`, or its path ``"module:Class"``.
-        **declared: the other attributes of :class:`BotEntry`, such as ``usage`` and ``needs_evaluation``.
+        **declared: the other attributes of :class:`BotEntry`, such as ``usage`` and ``needs_heuristic``.
 
     Raises:
         RegistrationError: if an argument is invalid, or the name is taken by another bot or a shipped checkpoint.

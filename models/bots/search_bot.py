@@ -46,7 +46,7 @@ def playing_settings(
         threads: likewise.
 
     Raises:
-        MissingEvaluationError: the guide needs an evaluation and the game has none.
+        MissingHeuristicError: the guide needs an evaluation and the game has none.
     """
     return SearchSettings(
         Gumbel(gumbel_scale=0, value_scale=play.value_scale),
@@ -124,7 +124,7 @@ class SearchBot(Bot):
 
         Raises:
             CheckpointError: the checkpoint does not fit (see ``load_checkpoint``).
-            MissingEvaluationError: its guide needs an evaluation and the game has none.
+            MissingHeuristicError: its guide needs an evaluation and the game has none.
         """
         assert spec.checkpoint is not None
         assert spec.budget is not None

@@ -107,9 +107,9 @@ class BotSpec:
         return ({} if self.budget is None else {self.budget.unit: self.budget.value}) | dict(self.parameters)
 
     @property
-    def needs_evaluation(self) -> bool:
+    def needs_heuristic(self) -> bool:
         """Whether the bot requires games with an evaluation."""
-        return self.entry.needs_evaluation or self.parameters.get("leaf") == "evaluation"
+        return self.entry.needs_heuristic or self.parameters.get("leaf") == "evaluation"
 
     @property
     def paths(self) -> tuple[Path, ...]:

@@ -1,1 +1,1 @@
-"""Search algorithms, written as templates over a game's kernels (see :mod:`stoneworks.envs.rules.kernels`)."""
+"""Search algorithms, written as templates over a game's kernels (see :mod:`stoneworks.envs.rules.compiler.compiler`)."""

@@ -1,6 +1,6 @@
 """Alpha-beta search: iterative deepening over turns with a transposition table, using the greedy bot's evaluations.
 
-A template over a game's four kernels and the two kernels of its evaluation (see :mod:`stoneworks.envs.rules.kernels`).
+A template over a game's four kernels and the two kernels of its evaluation (see :mod:`stoneworks.envs.rules.compiler.compiler`).
 Each action is a node, but depth is measured in turns and decreases only when the player to move changes. Evaluations are
 reliable only at the end of a turn, and turn length varies by game: one action in Laido, two in Vadus, a whole line in
 Taugo. A depth in actions would cut most Taugo lines off halfway. Values likewise change sign only when the player to move
@@ -18,7 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stoneworks.envs.rules.kernels import (
+from stoneworks.envs.rules.compiler.bits import list_legal
+from stoneworks.envs.rules.compiler.compiler import int64, kernel
+from stoneworks.envs.rules.compiler.ranking import insert_best
+from stoneworks.envs.rules.compiler.types import (
     BoardArray,
     Float32s,
     Float32Table,
@@ -28,12 +31,8 @@ from stoneworks.envs.rules.kernels import (
     Record,
     StateArray,
     UInt64s,
-    int64,
-    kernel,
 )
-from stoneworks.envs.rules.kernels.bits import list_legal
-from stoneworks.envs.rules.templates import NO_ACTION, apply_action, legal_actions
-from stoneworks.models.evaluations.ranking import insert_best
+from stoneworks.envs.rules.contract import NO_ACTION, apply_action, heuristic, legal_actions, rate_actions
 from stoneworks.models.search.transposition_table import (
     EXACT,
     LOWER_BOUND,
@@ -45,7 +44,7 @@ from stoneworks.models.search.transposition_table import (
     slot_of,
     store,
 )
-from stoneworks.models.search.turn_search import WIN_VALUE, draw_best, evaluate, rate_actions, value_of_end
+from stoneworks.models.search.turn_search import WIN_VALUE, draw_best, value_of_end
 
 #: Maximum search depth in turns.
 MAX_DEPTH = 32
@@ -271,7 +270,7 @@ def search_depths(
                         if found:
                             known, value = look_up(entry, left, alpha, beta, ply + 1)
                         if not known and (left == 0 or ply + 1 == last_ply):
-                            value = float(np.float32(evaluate(board[0], child, child.current_player)))
+                            value = float(np.float32(heuristic(board[0], child, child.current_player)))
                             if left == 0 and not found:
                                 num_entries = store(table, entries_in_use, num_entries, key, value, 0, EXACT, NO_ACTION)
                         elif not known:

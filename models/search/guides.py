@@ -1,7 +1,7 @@
 """Guides: leaf evaluations that are mixed with the network's values early in training and, in some agents, in play.
 
 The value of a leaf is (1 - w) network + w guide (Silver et al.: Mastering the game of Go with deep neural networks and
-tree search, Nature 529, 2016). A guide is either a hand-written evaluation or the mean result of random playouts.
+tree search, Nature 529, 2016). A guide is either a hand-written heuristic or the mean result of random playouts.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_choice, check_integer
 from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.kernels import Float32s, UInt64s
-from stoneworks.envs.rules.templates import NO_WINNER, finish_at_random
+from stoneworks.envs.rules.compiler.types import Float32s, UInt64s
+from stoneworks.envs.rules.contract import finish_at_random, heuristic
+from stoneworks.envs.rules.fields import NO_WINNER
+from stoneworks.envs.rules.parts import heuristic_scale
 from stoneworks.models.description import GuideName
-from stoneworks.models.evaluations import evaluation_scale
 from stoneworks.models.search.tree import LeafArray, Trees
-from stoneworks.models.search.turn_search import evaluate, leaf_kernels
+from stoneworks.models.search.turn_search import leaf_kernels
 
 
 class Guide:
@@ -51,20 +52,20 @@ def make_guide(name: str, game: Game, num_playouts: int = 1) -> Guide | None:
     """Return the guide called ``name``, or None for ``"none"``.
 
     Args:
-        name: ``"evaluation"`` for the game's hand-written evaluation, as ``tanh(evaluation / scale)`` with its fitted scale;
+        name: ``"evaluation"`` for the game's hand-written heuristic, as ``tanh(evaluation / scale)`` with its fitted scale;
             ``"playouts"`` for the mean result of random playouts; or ``"none"``.
         game: the game.
         num_playouts: playouts from each leaf, at least 1; used by ``"playouts"`` only.
 
     Raises:
-        MissingEvaluationError: the guide needs an evaluation and the game has none.
+        MissingHeuristicError: the guide needs an evaluation and the game has none.
         ValueError: another argument is invalid.
     """
     check_choice("guide", name, get_args(GuideName))
     if name == "none":
         return None
     check_integer("num_playouts", num_playouts, 1)
-    return Guide(game, evaluation_scale(game) if name == "evaluation" else 0.0, num_playouts)
+    return Guide(game, heuristic_scale(game) if name == "evaluation" else 0.0, num_playouts)
 
 
 def guide_leaves(
@@ -91,7 +92,7 @@ def guide_leaves(
             continue
         player = states[row, leaf].current_player
         if scale > 0:
-            results[answer] = math.tanh(evaluate(board[0], states[row, leaf], player) / scale)
+            results[answer] = math.tanh(heuristic(board[0], states[row, leaf], player) / scale)
             continue
         total_result = 0
         for _ in range(num_playouts):

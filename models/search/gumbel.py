@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_number
-from stoneworks.envs.rules.kernels import Float32s, Int32Table, Record, kernel
+from stoneworks.envs.rules.compiler.compiler import kernel
+from stoneworks.envs.rules.compiler.types import Float32s, Int32Table, Record
 from stoneworks.models.search.tree import (
     NO_NODE,
     Edges,

@@ -72,7 +72,7 @@ class SearchSettings:
         solve: whether to propagate proven results and to look for wins within the turn at every leaf.
         guide: additional leaf evaluation, mixed with the network's (see :mod:`stoneworks.models.search.guides`).
         guide_weight: weight of the guide in leaf values, in [0, 1]; the network has the rest.
-        features: whether the network sees the features of the game (see :mod:`stoneworks.models.features`).
+        features: whether the network sees the features of the game (see :mod:`stoneworks.envs.rules.parts`).
         batch: maximum number of leaves of one tree that are evaluated together, at least 1; those after the first are chosen
             with virtual losses. None for the leaves of a round of sequential halving, which gives the results of 1.
         threads: number of threads that search the same trees, at least 1; with more than 1, results vary from run to run.

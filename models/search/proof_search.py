@@ -20,7 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.kernels import (
+from stoneworks.envs.rules.compiler.bits import highest_bit, list_legal
+from stoneworks.envs.rules.compiler.compiler import int64, kernel
+from stoneworks.envs.rules.compiler.ranking import insert_best
+from stoneworks.envs.rules.compiler.types import (
     BoardArray,
     Float32s,
     Float32Table,
@@ -30,13 +33,9 @@ from stoneworks.envs.rules.kernels import (
     Record,
     StateArray,
     UInt64s,
-    int64,
-    kernel,
 )
-from stoneworks.envs.rules.kernels.bits import highest_bit, list_legal
-from stoneworks.envs.rules.templates import NO_WINNER, apply_action, legal_actions, observe, result_bounds
-from stoneworks.models.evaluations.ranking import insert_best
-from stoneworks.models.search.turn_search import rate_actions
+from stoneworks.envs.rules.contract import apply_action, legal_actions, observe, rate_actions, result_bounds
+from stoneworks.envs.rules.fields import NO_WINNER
 
 #: Number of entries that a position may be in: a cache line.
 BUCKET = 8

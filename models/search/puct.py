@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.checks import check_number, check_positive
-from stoneworks.envs.rules.kernels import Float32s, Int32Table, Record, kernel
+from stoneworks.envs.rules.compiler.compiler import kernel
+from stoneworks.envs.rules.compiler.types import Float32s, Int32Table, Record
 from stoneworks.models.search.tree import Edges, Nodes, Parameters, is_lost, mean_value, next_unvisited, sign_of
 
 _NOISE_FRACTION, _EXPLORATION_BASE, _EXPLORATION = range(3)

@@ -8,8 +8,9 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.kernels import Int32s, Record, int64, kernel
-from stoneworks.envs.rules.kernels.bits import byte_swapped
+from stoneworks.envs.rules.compiler.bits import byte_swapped
+from stoneworks.envs.rules.compiler.compiler import int64, kernel
+from stoneworks.envs.rules.compiler.types import Int32s, Record
 
 #: Number of entries, a power of two.
 TABLE_SIZE = 1 << 17

@@ -32,7 +32,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.kernels import (
+from stoneworks.envs.rules.compiler.compiler import inlined, kernel
+from stoneworks.envs.rules.compiler.types import (
     BoardArray,
     Float32s,
     Float32Table,
@@ -44,10 +45,9 @@ from stoneworks.envs.rules.kernels import (
     Record,
     StateArray,
     StateTable,
-    inlined,
-    kernel,
 )
-from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, apply_action, legal_actions, observe
+from stoneworks.envs.rules.contract import NO_ACTION, apply_action, legal_actions, observe
+from stoneworks.envs.rules.fields import NO_WINNER
 from stoneworks.models.search.turn_wins import MAX_TURN_ACTIONS, winning_turn
 
 #: A node of a tree. ``first_edge`` and ``num_edges`` delimit its block of edges, one for each legal action; ``num_visited``

@@ -1,6 +1,6 @@
 """Beam search over the actions of one turn, evaluated at the end of the turn.
 
-A template over a game's four kernels and the two kernels of its evaluation (see :mod:`stoneworks.envs.rules.kernels`).
+A template over a game's four kernels and the two kernels of its evaluation (see :mod:`stoneworks.envs.rules.compiler.compiler`).
 A turn may have any number of actions, and its legal actions may depend on the previous ones.
 """
 
@@ -12,7 +12,11 @@ from typing import Any
 import numpy as np
 
 from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.kernels import (
+from stoneworks.envs.rules.compiler.bits import list_legal
+from stoneworks.envs.rules.compiler.compiler import int64, kernel, linked
+from stoneworks.envs.rules.compiler.random_numbers import random_below
+from stoneworks.envs.rules.compiler.ranking import insert_best
+from stoneworks.envs.rules.compiler.types import (
     BoardArray,
     BoardRecord,
     Float32s,
@@ -23,15 +27,10 @@ from stoneworks.envs.rules.kernels import (
     StateArray,
     StateRecord,
     UInt64s,
-    int64,
-    kernel,
-    linked,
 )
-from stoneworks.envs.rules.kernels.bits import list_legal
-from stoneworks.envs.rules.kernels.random_numbers import random_below
-from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, apply_action, legal_actions
-from stoneworks.models.evaluations import evaluation_kernels
-from stoneworks.models.evaluations.ranking import insert_best
+from stoneworks.envs.rules.contract import NO_ACTION, apply_action, legal_actions
+from stoneworks.envs.rules.fields import NO_WINNER
+from stoneworks.envs.rules.parts import heuristic_kernels
 
 #: Value of a won game for the winner. A draw is 0; evaluations are strictly between a loss and a win.
 WIN_VALUE = 1e6
@@ -43,7 +42,7 @@ MAX_CANDIDATES, MAX_BEAM_WIDTH = 10**9, 1000
 
 
 @linked
-def evaluate(board: BoardRecord, state: StateRecord, player: int) -> float:
+def heuristic(board: BoardRecord, state: StateRecord, player: int) -> float:
     """Return the evaluation of a non-terminal position for ``player``; 0 is even."""
     raise NotImplementedError
 
@@ -55,18 +54,18 @@ def rate_actions(board: BoardRecord, state: StateRecord, mask: Int8s, ratings: F
 
 
 @kernel
-def no_evaluation(board: Record, state: Record, player: int) -> float:
-    """Replace ``evaluate`` where leaves are evaluated by playouts."""
+def no_heuristic(board: Record, state: Record, player: int) -> float:
+    """Replace ``heuristic`` where leaves are evaluated by playouts."""
     return 0.0
 
 
 def leaf_kernels(game: Game, by_evaluation: bool) -> Mapping[str, Callable[..., Any]]:
-    """Return the kernel ``evaluate`` for a template that evaluates leaves by it or by playouts.
+    """Return the kernel ``heuristic`` for a template that evaluates leaves by it or by playouts.
 
     Raises:
-        MissingEvaluationError: the game has no evaluation.
+        MissingHeuristicError: the game has no heuristic.
     """
-    return {"evaluate": evaluation_kernels(game)["evaluate"] if by_evaluation else no_evaluation}
+    return {"heuristic": heuristic_kernels(game)["heuristic"] if by_evaluation else no_heuristic}
 
 
 @kernel
@@ -120,7 +119,7 @@ def search_turns(
     """Search the turn of the player to move in each of ``states`` and write the values of its actions.
 
     In each position, only the ``num_candidates`` actions that ``rate_actions`` ranks highest are tried; of the unfinished
-    turns of each length, only the ``beam_width`` that ``evaluate`` ranks highest are continued. If neither limit is reached,
+    turns of each length, only the ``beam_width`` that ``heuristic`` ranks highest are continued. If neither limit is reached,
     the search is exhaustive.
 
     Args:
@@ -180,7 +179,7 @@ def search_turns(
                     first_action = action if first_actions[now, turn] == NO_ACTION else first_actions[now, turn]
                     child_room[0] = turns[now, turn]
                     apply_action(board[0], child, action)
-                    value = value_of_end(child, player, 0) if child.ending else evaluate(board[0], child, player)
+                    value = value_of_end(child, player, 0) if child.ending else heuristic(board[0], child, player)
                     if child.ending or child.current_player != player:
                         values[row, first_action] = max(values[row, first_action], value)
                         continue

@@ -13,17 +13,10 @@ from typing import Any
 import numpy as np
 
 from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.kernels import (
-    BoardRecord,
-    Int8s,
-    Int8Table,
-    StateArray,
-    StateRecord,
-    linked,
-    specialized_kernel,
-)
-from stoneworks.envs.rules.templates import NO_ACTION, apply_action, legal_actions
-from stoneworks.models.evaluations import may_win_kernel
+from stoneworks.envs.rules.compiler.compiler import linked, specialized_kernel
+from stoneworks.envs.rules.compiler.types import BoardRecord, Int8s, Int8Table, StateArray, StateRecord
+from stoneworks.envs.rules.contract import NO_ACTION, apply_action, legal_actions
+from stoneworks.envs.rules.parts import may_win_kernel
 
 #: Maximum length of the turns searched, in actions. No game has a longer winning turn.
 MAX_TURN_ACTIONS = 6

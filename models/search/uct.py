@@ -25,11 +25,13 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.kernels import BoardArray, Int8s, Int32Table, Int64s, StateArray, UInt64s, kernel
-from stoneworks.envs.rules.kernels.random_numbers import random_below
-from stoneworks.envs.rules.templates import NO_WINNER, apply_action, finish_at_random, legal_actions
-from stoneworks.models.evaluations import evaluation_scale
-from stoneworks.models.search.turn_search import evaluate, leaf_kernels
+from stoneworks.envs.rules.compiler.compiler import kernel
+from stoneworks.envs.rules.compiler.random_numbers import random_below
+from stoneworks.envs.rules.compiler.types import BoardArray, Int8s, Int32Table, Int64s, StateArray, UInt64s
+from stoneworks.envs.rules.contract import apply_action, finish_at_random, heuristic, legal_actions
+from stoneworks.envs.rules.fields import NO_WINNER
+from stoneworks.envs.rules.parts import heuristic_scale
+from stoneworks.models.search.turn_search import leaf_kernels
 
 # Columns of the node table; node 0 is the root.
 FIRST_EDGE, NUM_EDGES, NUM_TRIED, NUM_OPEN, CAN_DRAW, PLAYER, NODE_VISITS, NODE_RESULT, MOVED_TO = range(9)
@@ -225,7 +227,7 @@ def search_tree(
             node = edges[edge, CHILD]
         proven = depth > 0 and state.ending != 0
         if scale > 0 and not state.ending:
-            amount = round(UNIT * math.tanh(evaluate(board[0], state, 0) / scale))
+            amount = round(UNIT * math.tanh(heuristic(board[0], state, 0) / scale))
         else:
             finish_at_random(board[0], state, mask, seeds, 0)
             amount = 0 if state.winner == NO_WINNER else UNIT if state.winner == 0 else -UNIT
@@ -340,7 +342,7 @@ class SearchTree:
             evaluate_leaves: whether to use the game's evaluation at leaves instead of random playouts.
 
         Raises:
-            MissingEvaluationError: if ``evaluate_leaves`` is true and the game has no evaluation.
+            MissingHeuristicError: if ``evaluate_leaves`` is true and the game has no heuristic.
         """
         self._game = game
         self._nodes = np.empty((max_nodes, NUM_NODE_COLUMNS), np.int32)
@@ -348,7 +350,7 @@ class SearchTree:
         self._sizes = np.zeros(2, np.int64)
         self._states: npt.NDArray[np.void] = np.zeros(1, game.state_dtype)
         self._seeds = np.zeros(1, np.uint64)
-        self._scale = evaluation_scale(game) if evaluate_leaves else 0.0
+        self._scale = heuristic_scale(game) if evaluate_leaves else 0.0
         self._search = game.compiled(search_tree, leaf_kernels(game, evaluate_leaves))
         self._keep = game.compiled(keep_subtree)
 

@@ -46,5 +46,5 @@ def test_a_match_ends_once_its_interval_is_above_a_score_and_each_time_has_a_tab
     equal_time.main(path, seconds=0.002, pairs=1)
     tables = capsys.readouterr().err
     assert "| board, agent | `alphabeta:0.001s` |" in tables
-    assert "| board, agent | `alphabeta:0.002s` | `mcts:0.002s` | `mcts:0.002s,leaf=evaluation` |" in tables
+    assert "| board, agent | `alphabeta:0.002s` | `mcts:0.002s` | `mcts:0.002s,leaf=heuristic` |" in tables
     assert "100 % (51 to 100) of 4" in tables

@@ -12,7 +12,6 @@ import sys
 from pathlib import Path
 from unittest.mock import Mock
 
-import numpy as np
 import pytest
 from rich.table import Table
 
@@ -218,7 +217,7 @@ def test_several_actions_are_typed_on_one_line_invalid_input_repeats_the_prompt_
     # Undo goes back to the last decision of the person: within a turn by one stone, and then by the turn before.
     for typed in (f"{one}\nundo\n", f"{one}\n{two}\nundo\nundo\n"):
         assert play_typed(f"c3\n{typed}")[0].state == before
-    assert play_typed(f"c3\n{one}\nundo\nundo\n")[0].state.is_initial_state()
+    assert play_typed(f"c3\n{one}\nundo\nundo\n")[0].state.history() == []
 
 
 def test_a_hint_is_what_the_adviser_would_play_and_plays_nothing() -> None:
@@ -228,7 +227,7 @@ def test_a_hint_is_what_the_adviser_would_play_and_plays_nothing() -> None:
     best = {state.action_to_string(int(action)) for action in (values == values.max()).nonzero()[0]}
     (hint,) = [line for line in out.splitlines() if "greedy would play" in line]
     assert hint.split()[-1] in best
-    assert terminal.state.is_initial_state()
+    assert terminal.state.history() == []
 
 
 def test_an_interruption_is_exit_code_130() -> None:

@@ -13,7 +13,7 @@ from pettingzoo.test import api_test, render_test, seed_test
 
 from stoneworks import envs
 from stoneworks.envs.rules import game_names, load_game
-from stoneworks.envs.rules.games import small_games
+from stoneworks.envs.rules.game_registry import small_games
 
 SMALL_GAMES = {game.partition("(")[0]: load_game(game).options for game in small_games()}
 

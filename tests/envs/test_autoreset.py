@@ -15,7 +15,7 @@ from gymnasium.wrappers import vector as wrappers
 from game_play import scattered_action
 from stoneworks.envs import SelfPlayVectorEnv, VectorEnv
 from stoneworks.envs.rules import NO_ACTION
-from stoneworks.envs.rules.games import small_games
+from stoneworks.envs.rules.game_registry import small_games
 
 
 def make(kind: type, game: str, num_envs: int = 3, **arguments: Any) -> Any:

@@ -14,7 +14,7 @@ from gymnasium.error import ResetNeeded
 
 from game_play import COPIES, scattered_action
 from stoneworks.envs import SingleAgentEnv, VectorEnv
-from stoneworks.envs.rules import NO_ACTION, IllegalActionError, RecordError, State
+from stoneworks.envs.rules import NO_ACTION, IllegalActionError, PositionError, State
 
 
 def first_legal(masks: np.ndarray) -> np.ndarray:
@@ -133,7 +133,7 @@ def test_saved_games_that_were_damaged_are_refused_and_change_nothing() -> None:
     flipped = saved.positions.copy()
     flipped[1, 20] ^= 64
     for damaged, error in (
-        (replace(saved, positions=flipped), RecordError),
+        (replace(saved, positions=flipped), PositionError),
         (replace(saved, seats=saved.seats + 2), ValueError),
         (replace(saved, seats=1 - saved.seats), ValueError),
         (replace(saved, num_started=saved.num_started[:2]), ValueError),

@@ -12,7 +12,7 @@ from stoneworks.envs import SelfPlayVectorEnv, SingleAgentEnv, VectorEnv
 from stoneworks.envs.advantages import self_play_advantages
 from stoneworks.envs.players import PolicyNeededError
 from stoneworks.envs.rules import IllegalActionError, load_game
-from stoneworks.envs.rules.games import small_games
+from stoneworks.envs.rules.game_registry import small_games
 
 
 @pytest.mark.parametrize("game", [*small_games(), "trugo(radius=2,tiles=5)"])

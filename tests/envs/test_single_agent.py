@@ -8,7 +8,7 @@ import pytest
 from gymnasium.error import ResetNeeded
 
 from stoneworks.envs.rules import IllegalActionError, game_names, load_game
-from stoneworks.envs.rules.games import small_games
+from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.models import Bot, load_bot
 

@@ -30,10 +30,9 @@ from fresh_runs import run_python
 from game_play import uniform_game
 from processes import Run
 from stoneworks import load_bot, load_game
-from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.games import GAMES
+from stoneworks.envs.rules import Game, MissingHeuristicError
+from stoneworks.envs.rules.game_registry import GAMES
 from stoneworks.evaluation.ladder import ANCHORS
-from stoneworks.models import MissingEvaluationError
 from stoneworks.models.bots.greedy_bot import GreedyBot
 from stoneworks.models.bots.loading import default_bot, playable_bots
 from stoneworks.training.runs.config_files import parse_config
@@ -132,21 +131,19 @@ def test_equal_positions_have_equal_records_after_different_histories(hex_module
 def test_pettingzoos_conformance_tests_pass() -> None:
     from pettingzoo.test import api_test, seed_test
 
-    from stoneworks import envs
-    from stoneworks.envs import hex_v0
+    from stoneworks.envs import BoardGameEnv
 
-    assert "hex_v0" in dir(envs)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Observation")  # what dicts of observation and mask get
-        api_test(hex_v0.env(size=4), num_cycles=100)
-        seed_test(lambda: hex_v0.env(size=4), num_cycles=60)
+        api_test(BoardGameEnv("hex", size=4), num_cycles=100)
+        seed_test(lambda: BoardGameEnv("hex", size=4), num_cycles=60)
     assert pettingzoo.make("aec", "stoneworks/hex-v0", size=3).game == load_game("hex(size=3)")
 
 
 def test_what_needs_an_evaluation_reports_that_hex_has_none_and_defaults_do_not_need_it(tmp_path: Path) -> None:
-    missing = partial(pytest.raises, MissingEvaluationError, match="hex has no evaluation")
+    missing = partial(pytest.raises, MissingHeuristicError, match="hex has no heuristic")
     for name in ("greedy", "alphabeta:2"):
-        with pytest.raises(MissingEvaluationError, match=f"no evaluation, and {name.split(':')[0]} needs one"):
+        with pytest.raises(MissingHeuristicError, match=f"no heuristic, and {name.split(':')[0]} needs one"):
             load_bot(name, "hex(size=3)")
         with missing():
             gymnasium.make("stoneworks/Hex-v0", size=3, opponent=name)

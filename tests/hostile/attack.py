@@ -37,7 +37,7 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 
 import stoneworks
-from stoneworks.envs.rules import Batch, Game, RecordError, State, load_game
+from stoneworks.envs.rules import Batch, Game, PositionError, State, load_game
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.envs.vector import VectorEnv
 from stoneworks.evaluation import ArenaFolderError, ArenaSettings, LadderError, load_arena, load_ladder, play_arena
@@ -114,7 +114,7 @@ def attack_records_of_game(game: Game, number: int, seed: int, counts: Counts) -
             target.step(target.random_actions())
             try:
                 game.check_records(target.states)
-            except RecordError:  # what follows a position is one
+            except PositionError:  # what follows a position is one
                 return False
         return True
 
@@ -130,7 +130,7 @@ def attack_records_of_game(game: Game, number: int, seed: int, counts: Counts) -
             record[field.name][index] = random.integers(
                 low, high, endpoint=True, dtype=np.uint64 if low >= 0 else np.int64
             )
-        counts.attempt(functools.partial(play, record, attempt % 20 == 0), (RecordError,))
+        counts.attempt(functools.partial(play, record, attempt % 20 == 0), (PositionError,))
 
 
 PIECES = (b"[" * 5000, b"{" * 5000, b"9" * 5000, b"NaN", b"null", b"-1", b"\0", b'"', b"1e999", b"true", b"[]", b"{}")

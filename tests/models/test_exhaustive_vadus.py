@@ -11,7 +11,7 @@ import pytest
 
 from game_play import uniform_game
 from stoneworks.envs.rules import Game, State, load_game
-from stoneworks.models.solved.solved_game import shipped_solutions
+from stoneworks.models.solved_game import shipped_solutions
 from stoneworks.models.solver import Solver
 
 # A position is the sum of 3^point * color. Its byte holds results for player 0 plus 1, two bits each. An even number of stones:

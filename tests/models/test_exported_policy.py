@@ -18,7 +18,7 @@ from torch import nn
 
 from game_play import changed, read_test_data
 from stoneworks.envs.rules import Batch, load_game
-from stoneworks.envs.rules.games import small_games
+from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.models import UnknownBotError, load_bot
 from stoneworks.models.exported_policy import ExportedPolicyError, load_policy, save_policy
 

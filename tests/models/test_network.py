@@ -55,7 +55,7 @@ def test_a_new_network_has_a_logit_for_each_action_and_plays_nearly_at_random(na
     has_global = any(key.startswith("global_policy") for key in network.state_dict())
     assert has_global == bool(game.global_actions)
     assert game.observation_planes[network.architecture.board_plane] == game.board_plane
-    larger = load_game(game.name, **dict.fromkeys(game.scale_options, 5))
+    larger = load_game(game.name, **dict.fromkeys(game.size_options, 5))
     assert network.architecture == Architecture.of_game(larger, channels=16, blocks=2, kind=kind)
 
 

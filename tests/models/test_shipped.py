@@ -95,8 +95,8 @@ def test_a_network_plays_every_scale_of_its_game_and_no_other_rules(name: str, t
     for other in facts["does_not_play"]:
         with pytest.raises(CheckpointError, match="as in training"):
             load_checkpoint(folder, load_game(other))
-    assert set(game.scale_options) <= set(game.options)
-    rules = set(game.options) - set(game.scale_options)
-    for tried, options in ((facts["plays"], set(game.scale_options)), (facts["does_not_play"], rules)):
+    assert set(game.size_options) <= set(game.options)
+    rules = set(game.options) - set(game.size_options)
+    for tried, options in ((facts["plays"], set(game.size_options)), (facts["does_not_play"], rules)):
         others = [load_game(text).options.items() for text in tried]
         assert {key for items in others for key, value in items if value != game.options[key]} == options

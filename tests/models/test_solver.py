@@ -13,8 +13,9 @@ import pytest
 from game_play import uniform_game
 from side_by_side import naive_state
 from stoneworks.envs.rules import Game, State, load_game
-from stoneworks.envs.rules.kernels import BoardArray, Int64s, Record, StateArray, kernel
-from stoneworks.envs.rules.templates import result_bounds
+from stoneworks.envs.rules.compiler.compiler import kernel
+from stoneworks.envs.rules.compiler.types import BoardArray, Int64s, Record, StateArray
+from stoneworks.envs.rules.contract import result_bounds
 from stoneworks.models import load_bot
 from stoneworks.models.search.proof_search import (
     BUCKET,
@@ -25,7 +26,7 @@ from stoneworks.models.search.proof_search import (
     search_proof,
     store,
 )
-from stoneworks.models.solved.solved_game import shipped_solutions
+from stoneworks.models.solved_game import shipped_solutions
 from stoneworks.models.solver import Solver, SolverMemoryError, TableError, UnsolvedError
 
 SMALL = ("vadus(size=2)", "laido(size=2)", "taugo(size=3)", "taigo(radius=1)", "trugo(max_turns=7,radius=1,tiles=4)")

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import yaml
 
 from stoneworks.envs.rules import Batch, Game, State, load_game
-from stoneworks.envs.rules.games import GAMES
+from stoneworks.envs.rules.game_registry import GAMES
 from stoneworks.models import Bot
 
 #: The games and options that every property test runs on: small boards, each option at least once at each value.

@@ -14,8 +14,8 @@ from naive_taigo import NaiveTaigo
 from naive_taugo import NaiveTaugo
 from naive_trugo import NaiveTrugo
 from naive_vadus_laido import NaiveLaido, NaiveVadus
+from stoneworks.envs.games.trugo.plane import plane_hexes
 from stoneworks.envs.rules import Game, State, load_game
-from stoneworks.envs.rules.trugo.plane import plane_hexes
 
 NAIVE_GAMES = {"vadus": NaiveVadus, "laido": NaiveLaido, "taugo": NaiveTaugo, "taigo": NaiveTaigo, "trugo": NaiveTrugo}
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from stoneworks.envs.rules.kernels import Record, kernel
-from stoneworks.envs.rules.taigo import DARK, HOLE, kind_of
-from stoneworks.models.evaluations.taigo import BLOCK_VALUES, WINDOW_VALUES
+from stoneworks.envs.games.taigo.heuristic import BLOCK_VALUES, WINDOW_VALUES
+from stoneworks.envs.games.taigo.rules import DARK, HOLE, kind_of
+from stoneworks.envs.rules.compiler.compiler import kernel
+from stoneworks.envs.rules.compiler.types import Record
 
 _kind = kernel(kind_of)
 

@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.kernels import Float32s, Record, int64, kernel
-from stoneworks.envs.rules.taugo.game import NUM_ROW_WORDS, apply_action
-from stoneworks.envs.rules.taugo.lines import NONE, next_stone
-from stoneworks.envs.rules.taugo.strings import NO_STRING
-from stoneworks.envs.rules.templates import NO_ACTION
-from stoneworks.models.evaluations.ranking import insert_best
-from stoneworks.models.evaluations.taugo import (
+from stoneworks.envs.games.taugo.heuristic import (
     NUM_TURNS_TRIED,
     PRICE_OF_STRING,
     WEIGHT_OF_ALTERNATIVE,
@@ -23,6 +17,13 @@ from stoneworks.models.evaluations.taugo import (
     restore_stones,
     save_stones,
 )
+from stoneworks.envs.games.taugo.lines import NONE, next_stone
+from stoneworks.envs.games.taugo.rules import NUM_ROW_WORDS, apply_action
+from stoneworks.envs.games.taugo.strings import NO_STRING
+from stoneworks.envs.rules.compiler.compiler import int64, kernel
+from stoneworks.envs.rules.compiler.ranking import insert_best
+from stoneworks.envs.rules.compiler.types import Float32s, Record
+from stoneworks.envs.rules.contract import NO_ACTION
 
 
 @kernel
@@ -107,7 +108,7 @@ def outlook(board: Record, state: Record, player: int, lead: float, gains: Float
 
 
 @kernel
-def evaluate(board: Record, state: Record, player: int) -> float:
+def heuristic(board: Record, state: Record, player: int) -> float:
     """Return the evaluation at the start of a turn, if the last turn was no pass."""
     to_act = state.current_player
     lead = lead_of(board, state, to_act)

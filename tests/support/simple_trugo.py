@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from stoneworks.envs.rules.kernels import Float32s, Int8s, Int32s, Record, kernel
-from stoneworks.envs.rules.trugo import hex_sets
-from stoneworks.envs.rules.trugo.pieces import write_destinations
-from stoneworks.envs.rules.trugo.plane import (
+from stoneworks.envs.games.trugo import heuristic as fast, hex_sets
+from stoneworks.envs.games.trugo.pieces import write_destinations
+from stoneworks.envs.games.trugo.plane import (
     DOUBLE,
     EMPTY_JUNCTION,
     SINGLE,
@@ -15,8 +14,9 @@ from stoneworks.envs.rules.trugo.plane import (
     corner_code,
     corner_of_hex,
 )
-from stoneworks.envs.rules.trugo.position import LAY, MOVE, NOTHING_PICKED, PICK, REMOVE
-from stoneworks.models.evaluations import trugo as fast
+from stoneworks.envs.games.trugo.texts import LAY, MOVE, NOTHING_PICKED, PICK, REMOVE
+from stoneworks.envs.rules.compiler.compiler import kernel
+from stoneworks.envs.rules.compiler.types import Float32s, Int8s, Int32s, Record
 
 
 @kernel
@@ -129,7 +129,7 @@ def rate_pick(board: Record, state: Record, start: int, group_of: Int32s, groups
 
 
 @kernel
-def evaluate(board: Record, state: Record, player: int) -> float:
+def heuristic(board: Record, state: Record, player: int) -> float:
     """Return the difference in piece values in favor of ``player``."""
     group_of = np.empty(2 * state.contents.size, np.int32)
     groups = np.empty(2 * fast.NUM_COLUMNS * (board.num_tiles + 1), np.int32)

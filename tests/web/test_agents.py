@@ -14,7 +14,7 @@ pytest.importorskip("torch")
 
 from stoneworks import load_game
 from stoneworks.envs.rules import game_names
-from stoneworks.envs.rules.games import GAMES
+from stoneworks.envs.rules.game_registry import GAMES
 from stoneworks.evaluation.ladder import load_ladder
 from stoneworks.models import register_bot, shipped
 from stoneworks.models.bots.registry import BOTS

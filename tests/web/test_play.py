@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from stoneworks import load_game
-from stoneworks.envs.rules.games import small_games
+from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.evaluation.records import GameRecord
 from stoneworks.web.board import Positions
 from stoneworks.web.game_tree import new_game, play_turn

@@ -24,7 +24,7 @@ from tools.mutation.mutants import Mutant, find_mutants, with_switches
 ROOT = Path(__file__).resolve().parents[2]
 #: The files that are mutated, by group.
 GROUPS = {
-    "rules": ("envs/rules/*.py", "envs/rules/hexhex/*.py", "envs/rules/taugo/*.py", "envs/rules/trugo/*.py"),
+    "rules": ("envs/rules/*.py", "envs/games/*/*.py"),
     "searches": ("models/search/*.py",),
     "the rest": (
         "evaluation/ratings.py",
@@ -68,7 +68,11 @@ def main(
         known.write_text(drawn, encoding="utf-8")
     shutil.rmtree(copy, ignore_errors=True)
     _copy_with(mutants, copy)
-    environment = {**os.environ, "PYTHONPATH": str(copy), "STONEWORKS_CACHE_DIR": str(folder / "kernels")}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{copy / 'src'}{os.pathsep}{copy}",
+        "STONEWORKS_CACHE_DIR": str(folder / "kernels"),
+    }
     options = ["-p", "no:randomly", "-p", "no:xdist", "-p", "tools.mutation.plugin", "-m", "not slow", "--tb=no"]
     options += [f"--mutation-folder={folder}", f"--mutation-count={len(mutants)}", f"--mutation-workers={workers}"]
     options.append(f"--mutation-seconds={max_seconds}")
@@ -112,7 +116,7 @@ def _copy_with(mutants: Sequence[Mutant], copy: Path) -> None:
     for name, places in numbers.items():
         (copy / name).write_text(with_switches(ROOT / name, places), encoding="utf-8")
     for package in ("configs", "envs", "evaluation", "integrations", "models", "training", "web"):
-        (copy / "stoneworks" / package).symlink_to(copy / package)
+        (copy / "src" / "stoneworks" / package).symlink_to(copy / package)
 
 
 def _git(*arguments: str) -> str:

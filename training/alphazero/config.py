@@ -9,10 +9,10 @@ from pydantic import AfterValidator, Field, model_validator
 
 from stoneworks.documents import Document
 from stoneworks.envs.rules import Game, load_game
+from stoneworks.envs.rules.parts import has_heuristic
 from stoneworks.models.architecture import NETWORKS, Architecture, network_entry
 from stoneworks.models.bots.loading import playable_bots
 from stoneworks.models.description import GuideName
-from stoneworks.models.evaluations import has_evaluation
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import SearchPolicy
 from stoneworks.models.search.puct import PUCT
@@ -40,7 +40,7 @@ class SearchConfig(Document):
         max_considered: number of root actions that a Gumbel search considers.
         value_scale: weight of values in a Gumbel search (see :class:`stoneworks.models.search.gumbel.Gumbel`).
         guide: evaluation of leaves in addition to the network, which is untrained at first: ``evaluation``, the
-            hand-written evaluation of the game with its fitted scale; ``playouts``, random playouts; or ``none``.
+            hand-written heuristic of the game with its fitted scale; ``playouts``, random playouts; or ``none``.
         guide_weight: weight of the guide, in [0, 1]; the network has the rest; a schedule.
         teacher_share: share of the run, at its start, in which the one-turn search of the greedy bot plays instead of the
             search with the network; the game needs an evaluation.
@@ -253,7 +253,7 @@ class AlphaZeroConfig(RunConfig):
     @classmethod
     def game_defaults(cls, game: Game) -> Mapping[str, Any]:
         """Return defaults that depend on the game: some bots and the guide need an evaluation."""
-        guide = {} if has_evaluation(game) else {"search.guide": "playouts"}
+        guide = {} if has_heuristic(game) else {"search.guide": "playouts"}
         return {"matches.opponents": playable_bots(MatchesConfig().opponents, game)} | guide
 
     @model_validator(mode="after")
@@ -270,10 +270,10 @@ class AlphaZeroConfig(RunConfig):
             raise ValueError(f"network.kind must be one of {kinds}, got {self.network.kind!r}")
         most, fast, teacher = search.simulations, search.fast_simulations, search.teacher_share
         is_faster = all(value_at(fast, at) <= value_at(most, at) for at in progress_points(most, fast))
-        evaluated, weight = has_evaluation(game), self.learner.final_board_weight
+        evaluated, weight = has_heuristic(game), self.learner.final_board_weight
         guides = ("playouts", "none", *(["evaluation"] if evaluated else []))
         no_planes = f"be 0: {game} has no planes {' and '.join(FINAL_BOARD_PLANES)}"
-        no_evaluation = f": {game} has no evaluation"
+        no_heuristic = f": {game} has no heuristic"
         for key, value, is_valid, allowed in (
             ("games", names, fits, f"be {game.name} with the planes of {game}"),
             ("games", names, not names or str(game) in names, f"contain game, {game}"),
@@ -282,9 +282,9 @@ class AlphaZeroConfig(RunConfig):
             ("search.fast_simulations", fast, is_faster, f"be at most search.simulations, {most}"),
             ("processes", self.processes, not self.cluster or self.processes != 0, "be -1 or >= 1 with a cluster"),
             ("learner.final_board_weight", weight, weight == 0 or has_final_board(game), no_planes),
-            ("search.guide", search.guide, search.guide in guides, f"be playouts or none{no_evaluation}"),
-            ("play.guide", self.play.guide, self.play.guide in guides, f"be playouts or none{no_evaluation}"),
-            ("search.teacher_share", teacher, teacher == 0 or evaluated, f"be 0{no_evaluation}"),
+            ("search.guide", search.guide, search.guide in guides, f"be playouts or none{no_heuristic}"),
+            ("play.guide", self.play.guide, self.play.guide in guides, f"be playouts or none{no_heuristic}"),
+            ("search.teacher_share", teacher, teacher == 0 or evaluated, f"be 0{no_heuristic}"),
         ):
             if not is_valid:
                 raise ValueError(f"{key} must {allowed}, got {value!r}")

@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game, State
-from stoneworks.envs.rules.kernels import BoardArray, Int64s, StateArray
-from stoneworks.envs.rules.templates import NO_WINNER, apply_action
+from stoneworks.envs.rules.compiler.types import BoardArray, Int64s, StateArray
+from stoneworks.envs.rules.contract import apply_action
+from stoneworks.envs.rules.fields import NO_WINNER
 from stoneworks.evaluation.match import random_opening
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchResult, SearchSettings

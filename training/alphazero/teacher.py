@@ -6,22 +6,22 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
+from stoneworks.envs.rules.parts import heuristic_scale
 from stoneworks.models.bots.greedy_bot import GreedyBot
-from stoneworks.models.evaluations import evaluation_scale
 from stoneworks.models.search.network_search import SearchResult
 
 
 class Teacher:
-    """Searches one turn ahead with the hand-written evaluation of the game.
+    """Searches one turn ahead with the hand-written heuristic of the game.
 
     A network that imitates it (Silver et al., 2016, section "Supervised learning of policy networks") begins self-play at
     about the strength of the greedy bot, at a small part of the cost of a search with a network.
     """
 
     def __init__(self, game: Game, seed: int) -> None:
-        """Compile the search. Raises ``ValueError`` if the game has no evaluation."""
+        """Compile the search. Raises ``ValueError`` if the game has no heuristic."""
         self._bot = GreedyBot(game, seed)
-        self._scale = evaluation_scale(game)
+        self._scale = heuristic_scale(game)
 
     def run(self, states: npt.NDArray[np.void]) -> SearchResult:
         """Search from ``[num_games]`` non-terminal positions.

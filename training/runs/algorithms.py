@@ -19,10 +19,10 @@ from pydantic import AfterValidator, BaseModel, Field, SerializeAsAny, field_val
 
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, load_game
+from stoneworks.envs.rules.parts import has_features
 from stoneworks.evaluation.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE
 from stoneworks.models.architecture import NetworkConfig, ResidualConfig, network_config
 from stoneworks.models.description import PlaySettings
-from stoneworks.models.features import has_features
 from stoneworks.registry import Entry, Reference, Registry, path_of
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stoneworks.envs.drawing import theme, trugo
+from stoneworks.envs.drawing import theme
+from stoneworks.envs.games.trugo import drawing as trugo
 
 
 def contrast(one: str, other: str) -> float:

@@ -9,7 +9,7 @@ import pytest
 from game_play import played
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import State, load_game
-from stoneworks.envs.rules.games import GAMES, small_games
+from stoneworks.envs.rules.game_registry import GAMES, small_games
 from svg_reading import centers
 
 

@@ -69,7 +69,7 @@ def test_stepping_games_is_stepping_states(game: Game, auto_reset: bool) -> None
             if action != NO_ACTION:
                 state.apply_action(action)
                 num_ended += state.is_terminal()
-            assert batch.rewards[row].tolist() == (state.rewards() if action != NO_ACTION else [0, 0])
+            assert batch.rewards[row].tolist() == (state.returns() if action != NO_ACTION else [0, 0])
             assert batch.terminated[row] == (state.is_terminal() and not state.is_truncated())
             assert batch.truncated[row] == state.is_truncated()
             if auto_reset and state.is_terminal():

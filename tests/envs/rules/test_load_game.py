@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from stoneworks.envs.rules import Game, UnknownGameError, game_names, load_game
-from stoneworks.envs.rules.games import MAX_CHARACTERS
+from stoneworks.envs.rules.game_registry import MAX_CHARACTERS
 
 
 def test_names_keywords_and_strings_lead_to_the_same_game() -> None:

@@ -145,14 +145,12 @@ def test_rewards_are_zero_until_the_end_and_always_add_up_to_zero(game: Game) ->
     for seed in range(20):
         for state in random_game(game, seed):
             returns = state.returns()
-            assert sum(returns) == game.utility_sum() == 0 == game.max_utility() - 1 == game.min_utility() + 1
-            assert returns == state.rewards() == [state.player_return(0), state.player_return(1)]
+            assert sum(returns) == 0
             outcome = state.outcome()
             assert state.is_terminal() == (outcome is not None) == (state.current_player() == TERMINAL_PLAYER == -4)
             assert outcome is None or outcome.reason in game.reasons
             assert not state.is_truncated() or state.is_terminal()
-            win, loss = game.max_utility(), game.min_utility()
-            by_winner = {None: [0, 0], 0: [win, loss], 1: [loss, win]}
+            by_winner = {None: [0, 0], 0: [1, -1], 1: [-1, 1]}
             assert returns == by_winner[outcome and outcome.winner]
 
 
@@ -235,15 +233,8 @@ def test_positions_of_other_games_and_options_differ() -> None:
         hash(state)
 
 
-# -- OpenSpiel's questions ---------------------------------------------------------------------------------------------
-
-
-def test_questions_with_one_answer(game: Game) -> None:
-    assert game.num_players() == game.new_initial_state().num_players() == 2
+def test_the_game_and_the_colors_of_every_position(game: Game) -> None:
     for state in random_game(game, 6):
-        assert not state.is_chance_node()
-        assert not state.is_simultaneous_node()
-        assert state.is_initial_state() == (state.history() == [])
         assert state.get_game() is state.game is game
         assert {state.color_of(0), state.color_of(1)} == {0, 1}
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from game_play import played, uniform_game
+from stoneworks.envs.games.laido.rules import Laido
 from stoneworks.envs.rules import State, load_game, templates
-from stoneworks.envs.rules.hexhex.laido import Laido
-from stoneworks.envs.rules.kernels.random_numbers import independent_seeds
+from stoneworks.envs.rules.compiler.random_numbers import independent_seeds
 
 NUM_PLAYOUTS = 20_000
 #: Probability of each number of actions with each end: the bytes of the last record, or its winner.

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 
 from game_play import played, random_game
-from stoneworks.envs.rules import Batch, Game, RecordError, State, load_game, register_game
+from stoneworks.envs.rules import Batch, Game, PositionError, State, load_game, register_game
 
 NUM_FLIPS = 500
 
@@ -47,7 +47,7 @@ def with_flipped_bits(
 def is_refused(game: Game, record: npt.NDArray[np.void]) -> bool:
     try:
         game.check_records(record)
-    except RecordError:
+    except PositionError:
         return True
     return False
 
@@ -65,7 +65,7 @@ def test_a_record_with_flipped_bits_is_refused_or_plays_on_as_any_position(game:
     for record in with_flipped_bits(positions_of_games(game, 10, 2), NUM_FLIPS, random):
         if is_refused(game, record):
             num_refused += 1
-            with pytest.raises(RecordError):
+            with pytest.raises(PositionError):
                 Batch(game, 1).load([0], record)
             continue
         batch = Batch(game, 1, seed=5)
@@ -88,14 +88,14 @@ def test_every_field_is_checked_and_named(game: Game) -> None:
         record = records[len(records) // 2].reshape(1).copy()
         record[field] = -7 if field == "turns" else 99
         with pytest.raises(
-            RecordError, match="another game" if field == "game_tag" else "record 0 is not a valid position"
+            PositionError, match="another game" if field == "game_tag" else "record 0 is not a valid position"
         ):
             game.check_records(record)
     first_and_last = records[[0, -1]]
     for number, field, value in ((0, "current_player", 2), (1, "ending", 99), (1, "winner", 2)):
         changed = first_and_last.copy()
         changed[field][number] = value
-        with pytest.raises(RecordError, match=f"record {number} is not a valid position: field {field} = {value}"):
+        with pytest.raises(PositionError, match=f"record {number} is not a valid position: field {field} = {value}"):
             game.check_records(changed)
 
 
@@ -114,7 +114,7 @@ def test_a_field_is_refused_just_beyond_its_range(game_string: str, field: str, 
     record = [state.record for state in random_game(game, 1)][1].reshape(1).copy()
     changed = record[field] if record[field].ndim == 1 else record[field][0]
     changed[changed.argmin()] = value
-    with pytest.raises(RecordError, match=f"field {field}"):
+    with pytest.raises(PositionError, match=f"field {field}"):
         game.check_records(record)
 
 
@@ -122,17 +122,17 @@ def test_five_in_a_row_and_the_direction_of_a_line_follow_from_the_stones() -> N
     game = load_game("taigo(radius=4)")
     record = game.new_initial_state().record.reshape(1).copy()
     record["five"][0, 0] = 1
-    with pytest.raises(RecordError, match="field five"):
+    with pytest.raises(PositionError, match="field five"):
         game.check_records(record)
     ends = (deque(random_game(game, seed), maxlen=1)[0] for seed in range(99))
     record = next(state.record for state in ends if state.outcome().winner is not None).reshape(1).copy()
     game.check_records(record)
     record["five"] = 0
-    with pytest.raises(RecordError, match="field winner"):
+    with pytest.raises(PositionError, match="field winner"):
         game.check_records(record)
     record = load_game("taugo(size=3)").new_initial_state().record.reshape(1).copy()
     record["direction"] = 1
-    with pytest.raises(RecordError, match="field direction = 1"):
+    with pytest.raises(PositionError, match="field direction = 1"):
         load_game("taugo(size=3)").check_records(record)
 
 
@@ -146,7 +146,7 @@ def test_trugo_lacks_no_tile_while_some_are_in_the_pool() -> None:
     record = next(state.record for state in random_game(game, 1) if state.record["pool"] == 3).reshape(1).copy()
     game.check_records(record)
     record["pool"] = 2
-    with pytest.raises(RecordError, match="field pool = 2"):
+    with pytest.raises(PositionError, match="field pool = 2"):
         game.check_records(record)
 
 
@@ -155,7 +155,7 @@ def test_trugo_has_no_more_pieces_than_its_option_allows() -> None:
     record = next(state.record for state in random_game(five, 1) if state.record["num_pieces"].all()).reshape(1).copy()
     five.check_records(record)
     record["game_tag"], record["reserve"] = none.record_tag, 0
-    with pytest.raises(RecordError, match="field reserve"):
+    with pytest.raises(PositionError, match="field reserve"):
         none.check_records(record)
 
 
@@ -171,7 +171,7 @@ def test_trugo_has_a_turn_for_each_tile_that_was_placed_or_removed() -> None:
         record["turns"] = minimum
         game.check_records(record)
         record["turns"] = minimum - 1
-        with pytest.raises(RecordError, match="field turns"):
+        with pytest.raises(PositionError, match="field turns"):
             game.check_records(record)
 
 
@@ -189,11 +189,11 @@ def test_trugo_has_a_turn_for_each_tile_that_was_placed_or_removed() -> None:
 def test_a_position_of_another_game_or_other_options_is_refused(of: str, given_to: str) -> None:
     record = load_game(of).new_initial_state().record
     other = load_game(given_to)
-    with pytest.raises(RecordError, match="another game"):
+    with pytest.raises(PositionError, match="another game"):
         State.from_record(other, record)
     batch = Batch(other, 2)
     before = batch.states.tobytes()
-    with pytest.raises(RecordError, match="another game"):
+    with pytest.raises(PositionError, match="another game"):
         batch.load([0], record)
     assert batch.states.tobytes() == before
 
@@ -204,7 +204,7 @@ def test_a_damaged_pickle_of_a_state_is_refused() -> None:
     content = bytearray(pickle.dumps(state))
     start = content.find(state.record.tobytes())
     content[start + game.state_dtype.fields["rows"][1] + 9] ^= 1  # type: ignore[index]
-    with pytest.raises(RecordError, match="rows"):
+    with pytest.raises(PositionError, match="rows"):
         pickle.loads(bytes(content))
 
 
@@ -222,12 +222,12 @@ def test_records_of_another_packages_game_are_checked_by_its_fields_and_without_
     record = game.new_initial_state().record
     assert State.from_record(game, record) == game.new_initial_state()
     record["swapped"] = 1
-    with pytest.raises(RecordError, match="field swapped = 1"):
+    with pytest.raises(PositionError, match="field swapped = 1"):
         State.from_record(game, record)
     monkeypatch.setattr(game, "state_fields", ())
     record, batch = game.new_initial_state().record, Batch(game, 2)
     for use in (lambda: State.from_record(game, record), lambda: batch.load([0], record)):
-        with pytest.raises(RecordError, match="trusted=True"):
+        with pytest.raises(PositionError, match="trusted=True"):
             use()
     batch.load([0], record, trusted=True)
     assert State.from_record(game, record, trusted=True) == game.new_initial_state() == batch.state(0)
@@ -239,5 +239,5 @@ def test_several_records_are_not_one_record() -> None:
     one: Any = np.array([game.new_initial_state().record])
     assert State.from_record(game, one) == game.new_initial_state()
     for number in (0, 2):
-        with pytest.raises(RecordError, match=rf"expected a single record, got an array of shape \({number},\)"):
+        with pytest.raises(PositionError, match=rf"expected a single record, got an array of shape \({number},\)"):
             State.from_record(game, np.repeat(one, number))

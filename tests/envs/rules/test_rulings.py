@@ -25,8 +25,8 @@ import pytest
 
 from game_play import played, read_test_data
 from side_by_side import Both, trugo_position
+from stoneworks.envs.games.taigo.rules import DARK, kind_of
 from stoneworks.envs.rules import IllegalActionError, Outcome, State, game_names, load_game
-from stoneworks.envs.rules.taigo import DARK, kind_of
 
 POSITIONS = read_test_data("rulings.yaml")
 #: Keys that check something, and those that say where.

@@ -13,7 +13,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from game_play import COPIES
 from state_machines import run_machine
 from stoneworks.envs.rules import Game, IllegalActionError, State, load_game
-from stoneworks.envs.rules.games import small_games
+from stoneworks.envs.rules.game_registry import small_games
 
 
 def serialized(state: State) -> State:

@@ -11,8 +11,8 @@ import pytest
 from evaluating import evaluation
 from game_play import played, random_game, uniform_game
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, State, load_game
+from stoneworks.envs.rules.compiler.ranking import insert_best
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
-from stoneworks.models.evaluations.ranking import insert_best
 from stoneworks.models.search.alphabeta import ACTIONS_PER_TURN, MAX_DEPTH, PROVEN, look_up, relative_to
 from stoneworks.models.search.transposition_table import EXACT, LOWER_BOUND, TABLE_ENTRY, UPPER_BOUND, hash_bytes
 from stoneworks.models.search.turn_search import WIN_VALUE
@@ -58,7 +58,7 @@ class Minimax:
             raise TooLargeError
         player = state.current_player()
         if child.is_terminal():
-            return child.player_return(player) * (WIN_VALUE - ply - 1)
+            return child.returns()[player] * (WIN_VALUE - ply - 1)
         sign = 1 if child.current_player() == player else -1
         left = turns if sign == 1 else turns - 1
         if left == 0:

@@ -15,13 +15,13 @@ import pytest
 
 from game_play import played, random_batch, read_test_data
 from stoneworks.envs.rules import Batch, Game, State, load_game
-from stoneworks.envs.rules.games import small_games
+from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.models import Bot, BotSpec, UnknownBotError, load_bot
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.bots.mcts_bot import MCTSBot
 
 BOT_NAMES = read_test_data("bot_names.yaml")
-PARALLEL, EVALUATED = "mcts:30,parallel=root,threads=2", "mcts:30,leaf=evaluation"
+PARALLEL, EVALUATED = "mcts:30,parallel=root,threads=2", "mcts:30,leaf=heuristic"
 NETWORKS = [pytest.param(name, marks=pytest.mark.needs("torch")) for name in ("checkpoint", "checkpoint@12")]
 NAMES = ("random", "greedy", "mcts:30", PARALLEL, EVALUATED, "alphabeta:2", *NETWORKS)
 #: Those that play a position of a batch as they play it alone, with equal seeds.

@@ -11,10 +11,10 @@ import pytest
 from evaluating import evaluation
 from game_play import played, random_state
 from stoneworks.envs.rules import Batch, State, load_game
-from stoneworks.envs.rules.games import small_games
+from stoneworks.envs.rules.game_registry import small_games
+from stoneworks.envs.rules.parts import MissingHeuristicError, heuristic_scale
 from stoneworks.models import Solver, load_bot
 from stoneworks.models.bots.mcts_bot import MCTSBot
-from stoneworks.models.evaluations import MissingEvaluationError, evaluation_scale
 from stoneworks.models.search import uct
 from stoneworks.models.search.uct import MAX_VISITS, NODE_VISITS, UNIT, RootStatistics, SearchTree
 
@@ -359,13 +359,13 @@ def test_the_first_visit_of_an_action_counts_the_evaluation_of_where_it_leads(ga
         for action, visits, value in zip(found.actions.tolist(), found.visits, found.values, strict=True):
             child = state.child(action)
             if visits == 1 and not child.is_terminal():
-                expected = math.tanh(evaluation(child, state.current_player()) / evaluation_scale(state.get_game()))
+                expected = math.tanh(evaluation(child, state.current_player()) / heuristic_scale(state.get_game()))
                 assert value == pytest.approx(expected, abs=1e-3)
 
 
 def test_without_an_evaluation_leaves_can_only_be_played_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stoneworks.models.evaluations.has_evaluation", lambda game: False)
-    with pytest.raises(MissingEvaluationError, match="leaf=evaluation"):
-        load_bot("mcts:10,leaf=evaluation", "vadus(size=2)")
+    monkeypatch.setattr("stoneworks.envs.rules.parts.has_heuristic", lambda game: False)
+    with pytest.raises(MissingHeuristicError, match="leaf=heuristic"):
+        load_bot("mcts:10,leaf=heuristic", "vadus(size=2)")
     state = played("vadus(size=2)")
     assert load_bot("mcts:10", state.get_game()).step(state) in state.legal_actions()

@@ -22,18 +22,18 @@ GAME = "vadus(size=5)"
 
 def test_a_spec_says_what_a_name_says(tmp_path: Path) -> None:
     assert BotSpec.parse("random") == BotSpec("random", "random")
-    spec = BotSpec.parse("mcts:0.5s,c=1.2,leaf=evaluation")
+    spec = BotSpec.parse("mcts:0.5s,c=1.2,leaf=heuristic")
     assert (spec.kind, spec.budget) == ("mcts", Budget("seconds", 0.5))
     assert spec.parameters == {"exploration": 1.2, "leaf": "evaluation"}
-    assert (spec.needs_evaluation, spec.entry.estimates_values, spec.entry.needs_torch) == (True, True, False)
+    assert (spec.needs_heuristic, spec.entry.estimates_values, spec.entry.needs_torch) == (True, True, False)
     spec = BotSpec.parse("alphabeta:3,candidates=5")
     assert spec.arguments == {"turns": 3, "num_candidates": 5}
-    assert (spec.needs_evaluation, spec.entry.estimates_values, spec.paths) == (True, False, ())
+    assert (spec.needs_heuristic, spec.entry.estimates_values, spec.paths) == (True, False, ())
     spec = BotSpec.parse("exec:seconds=2,python -u player.py, --seed=3")
     assert (spec.text, spec.arguments) == ("python -u player.py, --seed=3", {"seconds": 2.0})
     assert spec.entry.starts_programs
     spec = BotSpec.parse("policy:some/file,c=2")
-    assert (spec.paths, spec.entry.needs_torch, spec.needs_evaluation) == ((Path("some/file,c=2"),), True, False)
+    assert (spec.paths, spec.entry.needs_torch, spec.needs_heuristic) == ((Path("some/file,c=2"),), True, False)
     spec = BotSpec.parse("vadus@64,batch=8,threads=2")
     assert (spec.shipped, spec.budget, spec.paths) == ("vadus", Budget("simulations", 64), ())
     assert spec.arguments == {"simulations": 64, "batch": 8, "threads": 2}

@@ -47,7 +47,7 @@ class Table:
                 child = state.child(action)
                 same = child.current_player() == state.current_player()
                 discount = 0 if child.is_terminal() else 1 if same else -1
-                row[action] = self._number(child), child.player_return(state.current_player()), discount
+                row[action] = self._number(child), child.returns()[state.current_player()], discount
             transitions.append(row)
         self.children = np.array(transitions, np.int32)[:, :, 0]
         self.rewards, self.discounts = np.moveaxis(np.array(transitions, np.float32), 2, 0)[1:]

@@ -314,7 +314,7 @@ def test_once_all_considered_actions_are_proven_losses_others_are_searched() -> 
     """The network prefers the pass that ends the game of Vadus and loses it, and it alone is considered at first."""
     state = played("vadus(size=3)", "c3 c1 d1 b3 d3 pass")
     game, passing = state.get_game(), state.string_to_action("pass")
-    assert state.child(passing).player_return(state.current_player()) == -1
+    assert state.child(passing).returns()[state.current_player()] == -1
     clock = Clock(game)
 
     def evaluate(planes: Planes) -> tuple[Planes, npt.NDArray[np.float32]]:

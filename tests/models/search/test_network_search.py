@@ -16,8 +16,8 @@ from evaluating import evaluation
 from game_play import after, played, random_states, uniform_game
 from made_up_network import MadeUpNetwork, WithNoise
 from stoneworks.envs.rules import NO_ACTION, Game, State, load_game
-from stoneworks.envs.rules.games import small_games
-from stoneworks.models.evaluations import evaluation_scale
+from stoneworks.envs.rules.game_registry import small_games
+from stoneworks.envs.rules.parts import heuristic_scale
 from stoneworks.models.search import turn_wins
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel, mixed_value, narrow
@@ -259,7 +259,7 @@ def test_playouts_are_mixed_with_the_network_by_their_weight(weight: float) -> N
     """On a full board both can but pass: each playout is the result."""
     root = played("vadus(size=2)", "b2 a2 a3 b1 c1 b3 c2")
     (passing,) = root.legal_actions()
-    outcome = after(root, "pass pass").player_return(root.current_player())
+    outcome = after(root, "pass pass").returns()[root.current_player()]
     assert outcome != 0
     network = TableNetwork(root, {}, {(): 0.5, (passing,): -0.25})
     guide = make_guide("playouts", root.get_game(), 3)
@@ -275,7 +275,7 @@ def test_playouts_are_mixed_with_the_network_by_their_weight(weight: float) -> N
 def test_evaluations_are_mixed_with_the_network_by_their_weight(name: str, weight: float) -> None:
     """A search of one simulation evaluates the root and its most probable child."""
     game = load_game(name)
-    scale = evaluation_scale(game)
+    scale = heuristic_scale(game)
     for root in random_states(game, 4, seed=3):
         first = root.legal_actions()[0]
         child = root.child(first)
@@ -315,7 +315,7 @@ LONG_TURNS = ("taigo(tiles=12,cones=2,radius=3)", "trugo(tiles=7,pieces=3,max_tu
 def winning_turns(state: State, player: int) -> bool:
     """Whether ``player``, the player to move, can win before the other one moves."""
     if state.is_terminal():
-        return state.player_return(player) == 1
+        return state.returns()[player] == 1
     return state.current_player() == player and any(
         winning_turns(state.child(action), player) for action in state.legal_actions()
     )
@@ -336,7 +336,7 @@ def test_a_win_within_the_turn_is_never_missed(game_name: str) -> None:
                 assert result.solved[0]
                 assert 0 < result.values[0] <= 0.9
                 state = state.child(int(result.actions[0]))
-            assert state.player_return(player) == 1
+            assert state.returns()[player] == 1
             lengths.append(state.move_number() - before)
 
 

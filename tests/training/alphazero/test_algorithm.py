@@ -27,7 +27,7 @@ import yaml
 
 from processes import PIPES, Run, interrupt, is_alive, needs_proc, wait_until
 from stoneworks.envs.rules import Batch, Game, State, load_game
-from stoneworks.envs.rules.games import small_games
+from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import load_checkpoint, load_training_state
 from stoneworks.models.evaluator import NetworkEvaluator
@@ -308,7 +308,7 @@ def guaranteed(bot: SearchBot, game: Game, player: int) -> float:
         states = []
         for child in children:
             if child.is_terminal():
-                least = min(least, child.player_return(player))
+                least = min(least, child.returns()[player])
             elif (key := child.record.tobytes()) not in seen:
                 seen.add(key)
                 states.append(child)

@@ -14,7 +14,7 @@ import torch
 
 from game_play import random_states
 from stoneworks.envs.rules import Game, load_game
-from stoneworks.envs.rules.games import small_games
+from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.training.alphazero.config import LearnerConfig, has_final_board

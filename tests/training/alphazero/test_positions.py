@@ -18,7 +18,7 @@ import torch
 
 from game_play import random_states
 from stoneworks.envs.rules import Game, State, load_game
-from stoneworks.envs.rules.games import small_games
+from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.models.checkpoint import CheckpointError
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.training.alphazero.positions import NUM_POLICY_ENTRIES, BatchMaker, make_positions, position_dtype

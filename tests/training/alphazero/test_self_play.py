@@ -13,10 +13,10 @@ import pytest
 pytest.importorskip("torch")
 
 from stoneworks.envs.rules import Game, State, load_game
-from stoneworks.envs.rules.games import small_games
+from stoneworks.envs.rules.game_registry import small_games
+from stoneworks.envs.rules.parts import has_heuristic
 from stoneworks.evaluation.match import random_opening
 from stoneworks.models import load_bot
-from stoneworks.models.evaluations import has_evaluation
 from stoneworks.models.search.guides import Guide
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.mixed_self_play import MixedSelfPlay
@@ -53,7 +53,7 @@ def test_games_are_legal_and_complete_with_their_own_positions(game_name: str, p
             state = states[number]
             assert number >= played.num_opening_actions
             assert State.from_record(game, position["state"]) == state
-            assert position["result"] == states[-1].player_return(state.current_player())
+            assert position["result"] == states[-1].returns()[state.current_player()]
             assert set(position["actions"][position["probabilities"] > 0].tolist()) <= set(state.legal_actions())
             assert position["probabilities"].sum() <= 1 + 1e-5
         left = [int(position["actions_left"]) for position in played.positions]
@@ -81,7 +81,7 @@ def test_a_share_of_the_actions_is_random_among_planes_and_passes_and_begins_the
         if played.num_opening_actions > 2:  # later, a pass is legal in half of the positions
             passes[game.action_to_string(played.actions[played.num_opening_actions - 1]) == "pass"] += 1
         for position in played.positions:
-            assert position["result"] == states[-1].player_return(int(position["state"]["current_player"]))
+            assert position["result"] == states[-1].returns()[int(position["state"]["current_player"])]
     assert passes.total() > 80
     assert 0.2 < passes[True] / passes.total() < 0.5
 
@@ -130,7 +130,7 @@ def test_the_guide_counts_in_all_searches_with_a_weight_that_falls_to_0(monkeypa
             self_play.step()
             num_guided.add((self_play.search.num_simulations_done - before == 6 * 8, guide.called))
         assert num_guided == {(True, guided), (False, guided)}
-    monkeypatch.setattr("stoneworks.training.alphazero.config.has_evaluation", lambda game: False)
+    monkeypatch.setattr("stoneworks.training.alphazero.config.has_heuristic", lambda game: False)
     tiny("vadus(size=2)", {"guide": "playouts"})
     with pytest.raises(ConfigError, match="guide must be playouts or none"):
         tiny("vadus(size=2)", {"guide": "evaluation"})
@@ -185,7 +185,7 @@ def test_games_have_their_shares_and_settings_follow_their_schedules() -> None:
     assert [one.search.discount for one in parts] == 2 * [pytest.approx(0.85)]
 
 
-@pytest.mark.parametrize("name", [game for game in small_games() if has_evaluation(load_game(game))])
+@pytest.mark.parametrize("name", [game for game in small_games() if has_heuristic(load_game(game))])
 def test_the_teacher_prefers_what_the_greedy_bot_prefers(name: str) -> None:
     game = load_game(name)
     rng = np.random.default_rng(0)

@@ -17,7 +17,7 @@ pytest.importorskip("torch")
 from processes import Run
 from random_networks import save_network
 from stoneworks.envs.rules import load_game
-from stoneworks.envs.rules.games import small_games
+from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.evaluation.records import GameRecord, read_records
 from stoneworks.models.checkpoint import CheckpointError
 from stoneworks.text import duration, percent

@@ -172,7 +172,7 @@ def test_places_that_are_clicked_fast_are_played_one_after_the_other(start: Star
 
 def test_a_game_is_deleted_in_view_and_once_it_is_confirmed(open_page: OpenPage, start_server: Any) -> None:
     server = start_server()
-    players = ["alphabeta:3,candidates=20", "mcts:1000,leaf=evaluation"]
+    players = ["alphabeta:3,candidates=20", "mcts:1000,leaf=heuristic"]
     server.post("games", game="taigo(cones=2,radius=3,tiles=9)", players=players)
     page = open_page(f"{server.url}/")
     delete = page.get_by_role("button", name="Delete")

@@ -1,0 +1,201 @@
+"""Laido (Saïd Galdseid, 2024).
+
+Like Vadus with one stone per turn, a pie rule, and hills as tie-break. The rulings L1 to L5 are listed in docs/laido.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from stoneworks.envs.games.hexhex.board import SIZE_OPTION, HexhexStonesGame, clear_stones
+from stoneworks.envs.games.hexhex.groups import compare_groups, group_bounds
+from stoneworks.envs.rules import stones
+from stoneworks.envs.rules.compiler.compiler import kernel, specialized_kernel
+from stoneworks.envs.rules.compiler.types import Float32Table, Int8s, Record
+from stoneworks.envs.rules.contract import Explanation, Kernels, player_shown, rules_kernels
+from stoneworks.envs.rules.fields import NO_WINNER, change_plane, end_game, plane_names
+from stoneworks.envs.rules.guide import Guide, read_guide
+from stoneworks.envs.rules.options import BooleanOption, Option
+from stoneworks.envs.rules.state import State
+from stoneworks.envs.rules.stones import BLACK, EMPTY, WHITE, observe_colors, observe_stones
+
+# Endings: 1 + the index in Laido.reasons.
+BY_GROUPS, BY_HILLS, DRAWN = 1, 2, 3
+
+
+class _Planes(NamedTuple):
+    """The planes of an observation."""
+
+    OWN_STONES: int = stones.OWN_STONES
+    OPPONENT_STONES: int = stones.OPPONENT_STONES
+    BOARD: int = stones.BOARD
+    SWAP_LEGAL: int = 3
+    PASSED: int = 4
+    BLACK_TO_ACT: int = 5
+
+
+Plane = _Planes()
+
+
+reset = clear_stones
+
+
+@kernel
+def swap_is_legal(board: Record, state: Record) -> bool:
+    """Return whether the next action is player 1's first (L1)."""
+    return bool(board.pie_rule and state.num_stones == 1 and state.current_player == 1 and not state.swapped)
+
+
+@kernel
+def pass_is_legal(board: Record, state: Record) -> bool:
+    """Return whether the player to move may pass: with the pie rule not on the first turn (L1), without it always (L2)."""
+    return bool(state.num_stones > 0 or not board.pie_rule)
+
+
+@kernel
+def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
+    """Write the mask."""
+    for cell in range(board.num_cells):
+        mask[cell] = state.stones[cell] == EMPTY
+    mask[board.num_cells] = pass_is_legal(board, state)
+    mask[board.num_cells + 1] = swap_is_legal(board, state)
+
+
+@kernel
+def compare_hills(board: Record, stones: Record) -> int:
+    """Return 1 if Black has fewer stones on the first hill that differs, -1 if White has, 0 if no hill differs (L5)."""
+    excess_of_white = np.zeros(board.num_cells, np.int64)
+    for cell in range(board.num_cells):
+        if stones[cell] == BLACK:
+            excess_of_white[board.distance_from_center[cell]] -= 1
+        elif stones[cell] == WHITE:
+            excess_of_white[board.distance_from_center[cell]] += 1
+    for distance in range(board.num_cells):
+        if excess_of_white[distance] != 0:
+            return 1 if excess_of_white[distance] > 0 else -1
+    return 0
+
+
+@kernel
+def apply_action(board: Record, state: Record, action: int) -> None:
+    """Place a stone, pass, or swap."""
+    player = state.current_player
+    state.current_player = 1 - player  # L3
+    if action == board.num_cells + 1:
+        state.swapped = 1  # L1: player 0 moves next, as White
+        return
+    if action == board.num_cells:
+        state.consecutive_passes += 1
+        if state.consecutive_passes == 2:  # L5
+            ending = BY_GROUPS
+            better = compare_groups(board, state.stones)
+            if better == 0:
+                ending = BY_HILLS
+                better = compare_hills(board, state.stones)
+            if better == 0:
+                end_game(state, NO_WINNER, DRAWN)
+            else:
+                winning_color = 0 if better > 0 else 1
+                end_game(state, winning_color ^ state.swapped, ending)
+        return
+    state.stones[action] = (player ^ state.swapped) + 1
+    state.consecutive_passes = 0
+    state.num_stones += 1
+
+
+@kernel
+def count_legal_globals(board: Record, state: Record) -> int:
+    """Return the number of legal global actions; a swap is only legal when a pass is."""
+    return int(pass_is_legal(board, state)) + int(swap_is_legal(board, state))
+
+
+finish_at_random = specialized_kernel(
+    stones.finish_at_random, "laido", {"apply_action": apply_action, "count_legal_globals": count_legal_globals}
+)
+
+
+@kernel
+def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
+    """Write the planes."""
+    observe_stones(board, state, player ^ state.swapped, planes)
+    planes[Plane.SWAP_LEGAL, :] = swap_is_legal(board, state)
+    planes[Plane.PASSED, :] = state.consecutive_passes > 0
+    planes[Plane.BLACK_TO_ACT, :] = state.current_player == state.swapped
+
+
+@kernel
+def update_observation(board: Record, before: Record, state: Record, planes: Float32Table) -> None:
+    """Change the planes from those of ``before`` to those of ``state``."""
+    observe_colors(board, state, player_shown(state) ^ state.swapped, planes)
+    change_plane(planes, Plane.SWAP_LEGAL, swap_is_legal(board, state))
+    change_plane(planes, Plane.PASSED, state.consecutive_passes > 0)
+    change_plane(planes, Plane.BLACK_TO_ACT, state.current_player == state.swapped)
+
+
+@kernel
+def result_bounds(board: Record, state: Record) -> tuple[int, int]:
+    """Return bounds of the result for player 0. A swap is no longer possible where both colors have a group."""
+    low, high = group_bounds(board, state.stones, False, False)
+    return (-high, -low) if state.swapped else (low, high)
+
+
+class Laido(HexhexStonesGame):
+    """Laido. Options: ``size``, cells per side (default 9; 7 and 11 are official as well), and ``pie_rule`` (default True)."""
+
+    name: ClassVar[str] = "laido"
+    guide: ClassVar[Guide] = read_guide(__file__)
+    option_types: ClassVar[Mapping[str, Option]] = {"size": SIZE_OPTION, "pie_rule": BooleanOption(True)}
+    size_options: ClassVar[tuple[str, ...]] = ("size",)
+    global_actions: ClassVar[tuple[str, ...]] = ("pass", "swap")
+    reasons: ClassVar[tuple[str, ...]] = ("groups", "hills", "draw")
+    observation_planes: ClassVar[tuple[str, ...]] = plane_names(Plane)
+    binary_observations: ClassVar[bool] = True
+    action_help: ClassVar[str] = "expected a cell, such as e5, pass or swap"
+    kernels: ClassVar[Kernels] = rules_kernels(globals())
+
+    def color_of(self, state: State, player: int) -> int:
+        """Return the color of ``player``, which changes with a swap (L1)."""
+        return player ^ int(state.record["swapped"])
+
+    def max_game_length(self) -> int:
+        """Return the length of a game with a pass before every stone, and two passes at the end.
+
+        With the pie rule there is no pass before the first stone, but a swap may follow it.
+        """
+        return 2 * self.num_points + 2
+
+    # -- Texts on positions ------------------------------------------------------------------------------------------
+
+    def _actions_of_turn(self, state: State) -> str:
+        pass_is_legal, swap_is_legal = state.legal_actions_mask()[-2:]
+        if not pass_is_legal:
+            return "one stone"
+        return "a stone, a swap of colors, or a pass" if swap_is_legal else "a stone, or a pass"
+
+    def _explain_equal_groups(self, state: State) -> Explanation:
+        """Return the first hill that differs (L5)."""
+        record = state.record
+        for distance in range(self.options["size"]):
+            hill = np.flatnonzero(self.grid.on_board & (self.grid.distance_from_center == distance))
+            black, white = (int((record["stones"][hill] == color).sum()) for color in (BLACK, WHITE))
+            if black != white:
+                text = f"{black} black and {white} white stones at distance {distance} from the center"
+                return Explanation(
+                    f"no groups of the same rank differ; {text}", tuple(hill[record["stones"][hill] != EMPTY].tolist())
+                )
+        return Explanation("neither groups of the same rank nor hills differ")
+
+    def explain_illegal(self, state: State, action: int) -> str:
+        """See :meth:`Game.explain_illegal`."""
+        if state.is_terminal():
+            return "L5: the game is over"
+        if action < self.grid.num_cells:
+            return self._explain_illegal_stone(state, action, "L3")
+        if action == self.grid.num_cells:
+            return "L1: the first turn is a stone, not a pass"
+        if not self.options["pie_rule"]:
+            return "L2: without pie_rule there is no swap"
+        return "L1: only the answer to the first stone may be a swap"

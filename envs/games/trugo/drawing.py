@@ -1,0 +1,253 @@
+"""Pictures of Trugo: tiles with their two-colored pattern, pieces on corners, stacks, and destinations of a picked piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from stoneworks.envs.drawing import boards, pieces, svg, theme
+from stoneworks.envs.drawing.annotations import Annotations
+from stoneworks.envs.drawing.picture import Choice, Place
+from stoneworks.envs.drawing.svg import SPACING, Point, Scene
+from stoneworks.envs.games.trugo.plane import TOP
+from stoneworks.envs.games.trugo.rules import Trugo
+from stoneworks.envs.games.trugo.texts import LAY, MOVE, PICK, REMOVE, TrugoPosition
+from stoneworks.envs.rules import Game, State
+from stoneworks.envs.rules.grid import Grid
+
+#: Distance between adjacent hexes, with room for stacks on adjacent corners.
+PITCH = 1.95 * SPACING
+EDGE = PITCH / float(np.sqrt(3))
+JUNCTION_RADIUS = 0.09 * SPACING
+DESTINATION_RADIUS = 0.2 * SPACING
+#: Offset of the pieces of a stack to either side, and their radius: pieces of adjacent stacks do not touch.
+STACK_SHIFT = 0.22 * SPACING
+STACKED_RADIUS = 0.37 * SPACING
+#: Share of a tile that a fill covers, so that the pattern around it remains visible.
+FILL_SHARE = 0.5
+MARK_GROUND_RADIUS = 0.42 * SPACING
+#: Clickable discs. Those of a hex and of its corners, at distance ``EDGE``, do not overlap.
+TILE_PLACE_RADIUS = 0.55 * EDGE
+CORNER_PLACE_RADIUS = 0.44 * EDGE
+ROW_LABEL_DISTANCE = 0.75 * PITCH
+COLUMN_LABEL_DISTANCE = 0.82 * PITCH
+
+#: The corners N, NE, SE, S, SW, NW of a hex around (0, 0), and the midpoints of the edges that follow them clockwise.
+CORNERS: tuple[Point, ...] = tuple(boards.hex_shape(PITCH))
+MIDDLES: tuple[Point, ...] = tuple(
+    ((x + to_x) / 2, (y + to_y) / 2) for (x, y), (to_x, to_y) in zip(CORNERS, CORNERS[1:] + CORNERS[:1], strict=True)
+)
+
+#: The corners that each rotation cuts off (R1).
+APART = ("top and bottom", "lower right and upper left", "upper right and lower left")
+WHITE_REGION = "#fbf7ec"
+BLUE_REGION = "#9cc0e7"
+#: Hexes without tiles, and the lines between them.
+GROUND, GROUND_LINE = "#59616b", "#737c87"
+#: What can be moved and where to.
+MOVABLE = "#ffb300"
+#: Rim of a tile.
+RIM = "#38404a"
+#: White's and Blue's.
+PIECES = (theme.StoneColors("#ffffff", "#f1ece2", "#4d4536"), theme.StoneColors("#2f66b5", "#123b80", "#081d42"))
+
+
+def last_turn(state: State) -> list[int]:
+    """Return the actions of the last turn: a tile, or a pick and its move; of an unfinished turn, the pick."""
+    history = state.history()
+    plane = history[-1] // state.get_game().grid.num_cells if history else LAY
+    return history[-2:] if plane >= MOVE else history[-1:]
+
+
+def places(game: Game, action: int) -> list[Place]:
+    """Return the hex of a tile, or the corner of a piece."""
+    plane, cell = divmod(action, game.grid.num_cells)
+    x, y = game.grid.positions[cell]
+    center = (PITCH * float(x), -PITCH * float(y))
+    name = game.grid.cell_names[cell]
+    if plane < PICK:
+        return [Place.at(name, center, TILE_PLACE_RADIUS)]
+    kind = (plane - PICK) % 2
+    return [Place.at(f"{name}{'^v'[kind]}", _corner(center, kind), CORNER_PLACE_RADIUS)]
+
+
+def choice(game: Game, action: int) -> Choice:
+    """Return the label of a tile turn or a move, with an icon for a tile to place."""
+    plane = action // game.grid.num_cells
+    if plane < REMOVE:
+        content = tiles([(plane, (0, 0))])
+        size = svg.number(2 * EDGE + 4)
+        corner = svg.number(-EDGE - 2)
+        return Choice(
+            f"rotation {plane}: {APART[plane]} corners apart",
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{corner} {corner} {size} {size}">{content}</svg>',
+        )
+    if plane == REMOVE:
+        return Choice("remove the tile")
+    return Choice("pick the piece", picks=True) if plane < MOVE else Choice("move here")
+
+
+def compose(state: State, annotations: Annotations) -> Scene:
+    """Return the scene of a position: the tiles with a margin of one hex, and everything that is annotated.
+
+    It is square, so that pictures keep their shape as the board grows.
+    """
+    game = state.get_game()
+    assert isinstance(game, Trugo)
+    grid = game.grid
+    centers = [(PITCH * x, -PITCH * y) for x, y in grid.positions.tolist()]
+    position = game.position(state)
+    laid = np.flatnonzero(position.tiles >= 0).tolist()
+    last = [divmod(action, grid.num_cells) for action in annotations.last_actions]
+    fills = {cell: fill for cell, fill in annotations.fills.items() if fill != theme.BOARD}
+    acted = [action % grid.num_cells for action in (*annotations.last_actions, *annotations.numbers)]
+    shown = _shown(grid, laid, [*fills, *annotations.marks, *acted])
+
+    def corner(kind: int, cell: int) -> Point:
+        return _corner(centers[cell], kind)
+
+    def top(kind: int, cell: int) -> tuple[Point, float]:
+        """Return the center and the radius of the top piece on a corner."""
+        x, y = corner(kind, cell)
+        return (
+            ((x + STACK_SHIFT, y), STACKED_RADIUS) if position.below[kind, cell] >= 0 else ((x, y), pieces.STONE_RADIUS)
+        )
+
+    elements = _ground(position, centers, shown, laid, fills, annotations.marks)
+    elements.append(last_tiles(centers[cell] for plane, cell in last if plane < PICK))
+    empty = np.argwhere(position.junctions & (position.top < 0)).tolist()
+    junctions = svg.circles((corner(kind, cell) for kind, cell in empty), JUNCTION_RADIUS)
+    elements.append(svg.group(junctions, class_="junctions", fill=theme.DARK_INK))
+    starts = [corner(plane - PICK, cell) for plane, cell in last if PICK <= plane < MOVE]
+    elements.append(pieces.rings("last-start", starts, DESTINATION_RADIUS, theme.LAST_MOVE, 0.09 * SPACING))
+    for kind, cell in np.argwhere(position.top >= 0).tolist():
+        stacked = (int(position.below[kind, cell]), int(position.top[kind, cell]))
+        elements.extend(stack((color for color in stacked if color >= 0), corner(kind, cell)))
+    for center, radius in (top(plane - MOVE, cell) for plane, cell in last if plane >= MOVE):
+        elements.append(pieces.rings("last-move", [center], radius + 0.015 * SPACING, theme.LAST_MOVE, 0.09 * SPACING))
+    if position.picked is not None:
+        legal = (divmod(action, grid.num_cells) for action in state.legal_actions())
+        dots = svg.circles((corner(plane - MOVE, cell) for plane, cell in legal), DESTINATION_RADIUS)
+        center, radius = top(*position.picked)
+        elements += [
+            pieces.rings("picked", [center], radius + 0.03 * SPACING, MOVABLE, 0.13 * SPACING),
+            svg.group(dots, class_="destinations", fill=MOVABLE, stroke=theme.DARK_INK, stroke_width=0.06 * SPACING),
+        ]
+    elements.append(
+        boards.marks(
+            annotations, centers, lambda cell: theme.ink_on(fills.get(cell, WHITE_REGION if cell in laid else GROUND))
+        )
+    )
+    extent = boards.extent_of((centers[cell] for cell in shown), PITCH / 2, EDGE)
+    if annotations.coordinates:
+        inside = np.isin(np.arange(grid.num_cells), shown)
+        labels = boards.row_and_column_texts(grid, inside, centers, ROW_LABEL_DISTANCE, COLUMN_LABEL_DISTANCE)
+        elements.append(pieces.labels(labels))
+        extent = boards.with_labels(extent, labels)
+    return Scene(
+        elements, *boards.square(extent), description=f"{game} after {len(state.history())} actions", stones=PIECES
+    )
+
+
+def _ground(
+    position: TrugoPosition,
+    centers: Sequence[Point],
+    shown: Sequence[int],
+    laid: Sequence[int],
+    fills: Mapping[int, str],
+    marks: Iterable[int],
+) -> list[str]:
+    """Return the hexes and tiles with their fills."""
+    whole, part = boards.hex_shape(PITCH - pieces.LINE_WIDTH), boards.hex_shape(FILL_SHARE * PITCH)
+    filled = (
+        svg.path(svg.polygons(part if cell in laid else whole, [centers[cell]]), fill=fill)
+        for cell, fill in fills.items()
+    )
+    elements = [
+        boards.ground_of_cells((centers[cell] for cell in shown), spacing=PITCH, colors=(GROUND, GROUND_LINE)),
+        tiles((int(position.tiles[cell]), centers[cell]) for cell in laid),
+        svg.group(filled, class_="fills"),
+    ]
+    # A mark without a fill gets a ground in the tile's lighter color.
+    elements.extend(
+        svg.group(svg.circles([centers[cell]], MARK_GROUND_RADIUS), fill=WHITE_REGION)
+        for cell in marks
+        if cell not in fills and cell in laid
+    )
+    return elements
+
+
+# -- Parts of pictures -----------------------------------------------------------------------------------------------------
+
+
+def tiles(laid: Iterable[tuple[int, Point]]) -> str:
+    """Return tiles from their rotations and centers: white hexes with blue parts (R1)."""
+    placed = list(laid)
+    blue = "".join(blue_region(rotation, center) for rotation, center in placed)
+    shape = svg.polygons(CORNERS, (center for _, center in placed))
+    return svg.group(
+        [
+            svg.path(shape, fill=WHITE_REGION),
+            svg.path(blue, fill=BLUE_REGION, class_="blue"),
+            svg.path(shape, fill="none", stroke=RIM, stroke_width=0.9 * pieces.LINE_WIDTH),
+        ],
+        class_="tiles",
+    )
+
+
+def blue_region(rotation: int, center: Point) -> str:
+    """Return path data of the blue parts of a tile.
+
+    Rotation i cuts off the white corner 2i by an arc from the middle of one edge to that of the next, and the blue corner
+    opposite to it. A straight line between the middles of the two remaining edges divides the rest.
+    """
+    x, y = center
+    cut_off = 2 * rotation
+
+    def at(points: tuple[Point, ...], index: int) -> str:
+        dx, dy = points[(cut_off + index) % 6]
+        return f"{svg.number(x + dx)} {svg.number(y + dy)}"
+
+    radius = svg.number(EDGE / 2)
+    joined = (
+        f"M{at(MIDDLES, 4)}L{at(CORNERS, 5)}L{at(MIDDLES, 5)}A{radius} {radius} 0 0 0 {at(MIDDLES, 0)}"
+        f"L{at(CORNERS, 1)}L{at(MIDDLES, 1)}z"
+    )
+    return f"{joined}M{at(MIDDLES, 3)}L{at(CORNERS, 3)}L{at(MIDDLES, 2)}A{radius} {radius} 0 0 0 {at(MIDDLES, 3)}z"
+
+
+def stack(colors: Iterable[int], center: Point) -> list[str]:
+    """Return pieces on one corner, the lowest first; of two, both are seen."""
+    x, y = center
+    from_below = list(colors)
+    if len(from_below) == 1:
+        return [pieces.stones(from_below[0], [center], PIECES)]
+    places = (x - STACK_SHIFT, y), (x + STACK_SHIFT, y)
+    return [
+        pieces.stones(color, [place], PIECES, STACKED_RADIUS) for color, place in zip(from_below, places, strict=True)
+    ]
+
+
+def last_tiles(centers: Iterable[Point]) -> str:
+    """Return the marks of tiles that the last turn placed or removed."""
+    shape = svg.polygons(boards.hex_shape(0.97 * PITCH), centers)
+    outline = svg.path(shape, fill="none", stroke=theme.LAST_MOVE, stroke_width=0.09 * SPACING)
+    return svg.group([outline] if outline else [], class_="last-tile")
+
+
+# -- Places ----------------------------------------------------------------------------------------------------------------
+
+
+def _corner(center: Point, kind: int) -> Point:
+    """Return the place of the top or bottom corner of a hex."""
+    x, y = center
+    return (x, y - EDGE) if kind == TOP else (x, y + EDGE)
+
+
+def _shown(grid: Grid, laid: list[int], annotated: list[int]) -> list[int]:
+    """Return the cells of the picture: a hexagon with the tiles, their neighbors and the annotated cells."""
+    used = np.array(laid or [grid.num_cells // 2])
+    neighbors = grid.neighbors[used].ravel()
+    cells = np.concatenate([used, neighbors[neighbors >= 0], np.array(annotated, np.int64)])
+    return np.flatnonzero(boards.hexagon_around(grid, cells, 0)).tolist()

@@ -1,0 +1,359 @@
+"""Heuristic of Trugo: material and the captures that the next turn may make.
+
+A group is in danger if the opponent can fill its last open corner; in the waning phase, so are the pieces on a tile that may
+be removed. A turn captures only one of these, so the largest danger to the player not to move counts nearly in full and
+all others count little. In the waning phase, an advantage is worth more the fewer tiles are left, which makes the leading
+player prefer to end the game.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stoneworks.envs.games.trugo import hex_sets
+from stoneworks.envs.games.trugo.pieces import search_destinations
+from stoneworks.envs.games.trugo.plane import (
+    DOUBLE,
+    EMPTY_JUNCTION,
+    NO_JUNCTION,
+    SINGLE,
+    corner_along_edge,
+    corner_code,
+    corner_of_hex,
+    has_tile,
+    has_top,
+    joined_corner,
+    tiles_around,
+)
+from stoneworks.envs.games.trugo.texts import LAY, MOVE, NOTHING_PICKED, PICK, REMOVE
+from stoneworks.envs.rules.compiler.bits import list_legal, num_bits
+from stoneworks.envs.rules.compiler.compiler import int64, kernel
+from stoneworks.envs.rules.compiler.types import Float32s, Int8s, Int32s, Record
+
+#: Fitted (see :mod:`tools.heuristic_scale`).
+SCALE = 15.0
+# In units of an unpinned piece on the board.
+PINNED_BY_ENEMY = 0.5
+PINNED_BY_FRIEND = 0.8
+IN_RESERVE = 0.5
+OPEN_CORNER = 0.02
+MAX_DANGER_SHARE, OTHER_DANGER_SHARE = 0.8, 0.25  # fractions of the pieces in danger if the opponent is to move
+DANGER_TO_WHO_ACTS = 0.1
+
+#: Additional weight of an advantage when no tiles are left.
+URGENCY = 3.0
+#: Value of being able to capture all of the opponent's pieces: less than a win, more than any other evaluation.
+LAST_PIECES = 1e5
+
+#: Maximum number of opponent pieces on the board for which to search for a turn that captures all of them.
+FEW_PIECES = 3
+
+# Columns of the group table.
+COLOR, PIECES, NUM_OPEN, LAST_OPEN = 0, 1, 2, 3
+NUM_COLUMNS = 4
+
+NO_GROUP = -1
+
+#: Bits of the contents of a hex of which one is set if it has a piece, or two pieces on one corner.
+ANY_PIECE = 6 << 2 | 6 << 5
+ANY_DOUBLE = DOUBLE << 2 | DOUBLE << 5
+
+
+@kernel
+def find_groups(board: Record, state: Record) -> tuple[int, Int32s, Int32s]:
+    """Return the number of groups, the group of each corner, ``int32[corners]``, and the flattened group table.
+
+    ``PIECES`` is the number of pieces that a capture takes (R7). An open corner is an empty junction or no junction;
+    ``LAST_OPEN`` is one of the open corners. The entry of an open corner is negative: ``NO_GROUP``, or less once it has been
+    counted for a group.
+    """
+    group_of = np.full(2 * state.contents.size, NO_GROUP, np.int32)
+    groups = np.empty(2 * NUM_COLUMNS * (board.num_tiles + 1), np.int32)
+    waiting = np.empty(2 * board.num_tiles + 2, np.int32)
+    num_groups = 0
+    for word_index in range(board.num_words):
+        word = state.tiles[word_index]
+        while word:
+            hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
+            word = hex_sets.without_lowest(word)
+            if state.contents[hex_] & ANY_PIECE == 0:
+                continue
+            for kind in range(2):
+                start = 2 * hex_ + kind
+                code = corner_code(state, start)
+                if code < SINGLE or group_of[start] != NO_GROUP:
+                    continue
+                color = code & 1
+                row = NUM_COLUMNS * num_groups
+                groups[row + COLOR] = color
+                groups[row + PIECES] = 0
+                groups[row + NUM_OPEN] = 0
+                groups[row + LAST_OPEN] = -1
+                group_of[start] = num_groups
+                waiting[0] = start
+                num_waiting = 1
+                while num_waiting > 0:
+                    num_waiting -= 1
+                    member = waiting[num_waiting]
+                    code = corner_code(state, member)
+                    groups[row + PIECES] += 2 if code >= DOUBLE and (code >> 1 & 1) == color else 1
+                    for index in range(3):
+                        beside = corner_along_edge(board, member, index)
+                        code = corner_code(state, beside)
+                        if code <= EMPTY_JUNCTION:
+                            if group_of[beside] != NO_GROUP - 1 - num_groups:
+                                group_of[beside] = NO_GROUP - 1 - num_groups
+                                groups[row + NUM_OPEN] += 1
+                                groups[row + LAST_OPEN] = beside
+                        elif (code & 1) == color and group_of[beside] == NO_GROUP:
+                            group_of[beside] = num_groups
+                            waiting[num_waiting] = beside
+                            num_waiting += 1
+                num_groups += 1
+    return num_groups, group_of, groups
+
+
+@kernel
+def surrounds(board: Record, state: Record, corner: int, group: int, group_of: Int32s) -> bool:
+    """Return whether moving the top piece of ``corner`` away opens a corner next to ``group``."""
+    code = corner_code(state, corner)
+    if code >= DOUBLE and (code >> 1 & 1) == (code & 1):
+        return False
+    return (  # type: ignore[no-any-return]
+        group_of[corner_along_edge(board, corner, 0)] == group
+        or group_of[corner_along_edge(board, corner, 1)] == group
+        or group_of[corner_along_edge(board, corner, 2)] == group
+    )
+
+
+@kernel
+def slides_to(board: Record, state: Record, start: int, color: int, group: int, group_of: Int32s) -> bool:
+    """Return whether a piece of ``color`` that does not surround ``group`` can slide to the empty corner ``start`` (R6)."""
+    reached = np.zeros(board.num_words, np.uint64)
+    hex_sets.insert(reached, start >> 1)
+    waiting = np.empty(board.num_tiles + 1, np.int32)
+    waiting[0] = start
+    num_waiting = 1
+    while num_waiting > 0:
+        num_waiting -= 1
+        corner = waiting[num_waiting]
+        for index in range(3):
+            joined = joined_corner(board, state, corner, index)
+            if joined < 0 or hex_sets.contains(reached, joined >> 1):
+                continue
+            hex_sets.insert(reached, joined >> 1)
+            code = corner_code(state, joined)
+            if code <= EMPTY_JUNCTION:
+                waiting[num_waiting] = joined
+                num_waiting += 1
+            elif (code & 1) == color and not surrounds(board, state, joined, group, group_of):
+                return True
+    return False
+
+
+@kernel
+def can_fill(board: Record, state: Record, corner: int, color: int, group: int, group_of: Int32s) -> bool:
+    """Return whether ``color`` can bring a piece to the open corner next to ``group``, with a tile or by a move."""
+    if corner_code(state, corner) == NO_JUNCTION:
+        # Top corners are White's, bottom corners Blue's (R1).
+        if state.pool == 0 or (corner & 1) != color or state.reserve[color] == 0:
+            return False
+        sign = -1 if corner & 1 else 1
+        num_tiles = 0
+        room = True
+        for index in range(3):
+            hex_ = (corner >> 1) + sign * board.meeting_steps[index]
+            if has_tile(state, hex_):
+                num_tiles += 1
+            elif board.cell_of_hex[hex_] < 0:
+                room = False
+        return room and num_tiles == 2
+    if slides_to(board, state, corner, color, group, group_of):
+        return True
+    for index in range(3):
+        beside = corner_along_edge(board, corner, index)
+        code = corner_code(state, beside)
+        if code <= EMPTY_JUNCTION:
+            if slides_to(board, state, beside, color, group, group_of):
+                return True
+        elif (code & 1) == color and not surrounds(board, state, beside, group, group_of):
+            return True
+    return False
+
+
+@kernel
+def pieces_on_tile(board: Record, state: Record, hex_: int) -> tuple[int, int]:
+    """Return the number of pieces of each color on the corners of a tile, including pinned ones."""
+    number = 0
+    number_1 = 0
+    for index in range(6):
+        code = corner_code(state, corner_of_hex(board, hex_, index))
+        number += (code >= SINGLE) + (code >= DOUBLE)
+        number_1 += ((code >= SINGLE) & code) + ((code >= DOUBLE) & (code >> 1))
+    return number - number_1, number_1
+
+
+@kernel
+def worth_of(board: Record, state: Record, color: int, num_groups: int, group_of: Int32s, groups: Int32s) -> float:
+    """Return the value of the pieces of ``color``; ``-LAST_PIECES`` if the next turn can capture all of them."""
+    worth = float(state.num_pieces[color])
+    if state.pool > 0:
+        worth += IN_RESERVE * min(state.reserve[color], state.pool)
+    for word_index in range(board.num_words):
+        word = state.tiles[word_index]
+        while word:
+            hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
+            word = hex_sets.without_lowest(word)
+            if state.contents[hex_] & ANY_DOUBLE == 0:
+                continue
+            for kind in range(2):
+                code = corner_code(state, 2 * hex_ + kind)
+                if code >= DOUBLE and (code >> 1 & 1) == color:
+                    worth -= 1 - (PINNED_BY_FRIEND if (code & 1) == color else PINNED_BY_ENEMY)
+    opponent = 1 - color
+    max_danger = 0.0
+    total = 0.0
+    most_lost = 0
+    for group in range(num_groups):
+        row = NUM_COLUMNS * group
+        if groups[row + COLOR] != color:
+            continue
+        worth += OPEN_CORNER * groups[row + NUM_OPEN]
+        if groups[row + NUM_OPEN] == 1 and can_fill(board, state, groups[row + LAST_OPEN], opponent, group, group_of):
+            total += groups[row + PIECES]
+            max_danger = max(max_danger, float(groups[row + PIECES]))
+            most_lost = max(most_lost, groups[row + PIECES])
+    if state.pool == 0:
+        for word_index in range(board.num_words):
+            word = state.targets[word_index]
+            while word:
+                hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
+                word = hex_sets.without_lowest(word)
+                on_tile = pieces_on_tile(board, state, hex_)
+                lost = on_tile[color]
+                if lost > 0:
+                    most_lost = max(most_lost, lost)
+                    max_danger = max(max_danger, float(lost - on_tile[opponent]))
+        total = max(total, max_danger)
+    if state.current_player != opponent:
+        return worth - DANGER_TO_WHO_ACTS * total
+    if state.pool == 0 and most_lost >= state.num_pieces[color]:
+        return -LAST_PIECES
+    return worth - MAX_DANGER_SHARE * max_danger - OTHER_DANGER_SHARE * (total - max_danger)
+
+
+@kernel
+def rate_landing(
+    board: Record, state: Record, player: int, start: int, end: int, group_of: Int32s, groups: Int32s
+) -> float:
+    """Return the rating for ``player`` of moving a piece from ``start`` to ``end``."""
+    rating = 0.0
+    code = corner_code(state, end)
+    if code >= SINGLE:
+        rating += 0.5 if (code & 1) != player else -0.2
+    open_beside = False
+    for index in range(3):
+        beside = corner_along_edge(board, end, index)
+        code = corner_code(state, beside)
+        if code <= EMPTY_JUNCTION or beside == start:
+            open_beside = True
+            continue
+        row = NUM_COLUMNS * group_of[beside]
+        if (code & 1) == player:
+            open_beside = open_beside or groups[row + NUM_OPEN] > 1
+        elif groups[row + NUM_OPEN] == 1 and groups[row + LAST_OPEN] == end:
+            rating += groups[row + PIECES]
+            open_beside = True
+        else:
+            rating += 0.3 / max(groups[row + NUM_OPEN], 1)
+    if not open_beside:
+        rating -= 1
+    code = corner_code(state, start)
+    if code >= DOUBLE:
+        rating += 0.2 if (code >> 1 & 1) == player else -0.5
+    if groups[NUM_COLUMNS * group_of[start] + NUM_OPEN] == 1:
+        rating += 0.5
+    return rating
+
+
+@kernel
+def rate_pick(board: Record, state: Record, start: int, group_of: Int32s, groups: Int32s) -> float:
+    """Return the rating of the most promising move of the top piece of ``start``."""
+    player = corner_code(state, start) & 1
+    ends = np.empty(4 * (board.num_tiles + 1), np.int32)
+    best = -2.0
+    for index in range(search_destinations(board, state, start, False, ends)):
+        best = max(best, rate_landing(board, state, player, start, int64(ends[index]), group_of, groups))
+    return best
+
+
+@kernel
+def rate_tile(board: Record, state: Record, player: int, hex_: int, group_of: Int32s, groups: Int32s) -> float:
+    """Return the rating for ``player`` of placing a tile, from the pieces that it adds and the corners that they fill."""
+    around = tiles_around(board, state, hex_)
+    rating = 0.0
+    for index in range(6):
+        between = (1 << (7 - index) % 6) | (1 << (8 - index) % 6)
+        color = index & 1
+        if around & between != between or state.reserve[color] == 0:
+            continue
+        rating += 0.5 if color == player else -0.5
+        corner = corner_of_hex(board, hex_, index)
+        for edge in range(3):
+            beside = corner_along_edge(board, corner, edge)
+            if has_top(corner_code(state, beside), 1 - color):
+                row = NUM_COLUMNS * group_of[beside]
+                if groups[row + NUM_OPEN] == 1:
+                    rating += groups[row + PIECES] if color == player else -groups[row + PIECES]
+    return rating
+
+
+@kernel
+def heuristic(board: Record, state: Record, player: int) -> float:
+    """Return the difference in piece values in favor of ``player``."""
+    num_groups, group_of, groups = find_groups(board, state)
+    advantage = worth_of(board, state, player, num_groups, group_of, groups)
+    advantage -= worth_of(board, state, 1 - player, num_groups, group_of, groups)
+    if state.pool == 0:
+        num_tiles = 0
+        for word_index in range(board.num_words):
+            num_tiles += num_bits(state.tiles[word_index])
+        advantage *= 1 + URGENCY * (1 - num_tiles / board.num_tiles)
+    if state.picked != NOTHING_PICKED:
+        promise = rate_pick(board, state, int64(state.picked), group_of, groups)
+        advantage += promise if state.current_player == player else -promise
+    return max(-2 * LAST_PIECES, min(2 * LAST_PIECES, advantage))
+
+
+@kernel
+def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
+    """Rate tiles by the pieces that they add or remove, and moves by what they fill, pin and save."""
+    _, group_of, groups = find_groups(board, state)
+    num_cells = board.num_cells
+    player = int64(state.current_player)
+    actions = np.empty(mask.size, np.int64)
+    for place in range(list_legal(mask, actions)):
+        action = actions[place]
+        plane = action // num_cells
+        hex_ = int64(board.hex_of_cell[action - plane * num_cells])
+        if plane >= MOVE:
+            end = 2 * hex_ + plane - MOVE
+            ratings[action] = rate_landing(board, state, player, int64(state.picked), end, group_of, groups)
+        elif plane >= PICK:
+            ratings[action] = rate_pick(board, state, 2 * hex_ + plane - PICK, group_of, groups)
+        elif plane == REMOVE:
+            on_tile = pieces_on_tile(board, state, hex_)
+            ratings[action] = on_tile[1 - player] - on_tile[player]
+        elif plane == LAY or not mask[action - num_cells]:
+            ratings[action] = rate_tile(board, state, player, hex_, group_of, groups)
+        else:
+            ratings[action] = ratings[action - num_cells]
+
+
+@kernel
+def may_win(board: Record, state: Record, action: int) -> bool:
+    """Return whether the turn may win (R8): the opponent has few pieces left, which one turn may capture.
+
+    A turn could capture more than ``FEW_PIECES`` pieces, but the search for such turns costs more than it gains.
+    """
+    return state.pool <= 1 and state.num_pieces[1 - state.current_player] <= FEW_PIECES  # type: ignore[no-any-return]

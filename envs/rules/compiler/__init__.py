@@ -1,0 +1,1 @@
+"""Compilation of kernels: types, the compiler, its cache on disk, threads, bits and random numbers."""

@@ -1,0 +1,218 @@
+"""``check_game``: whether a game keeps the contract, found in random games."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.checks import check_integer, check_seed
+from stoneworks.envs.rules.batch import Batch
+from stoneworks.envs.rules.compiler.types import BoardArray, Int64s, StateArray
+from stoneworks.envs.rules.contract import NO_ACTION, result_bounds
+from stoneworks.envs.rules.game import Game, PositionError, Symmetry, load_game
+from stoneworks.envs.rules.state import State
+
+#: Positions that are solved to check the bounds of one.
+_MAX_SOLVED = 2000
+
+
+def check_game(game: Game | str, *, num_games: int = 20, seed: int = 0) -> list[str]:
+    """Play random games and return what contradicts the contract, one line each with the position that shows it.
+
+    Checked are texts of actions, masks and observations, lengths of games, records and texts of positions, symmetries, batches,
+    and the bounds of results. An empty list says that nothing was found, not that the rules are those that were meant: compare
+    them with a second implementation.
+
+    Args:
+        game: a game or a game string; choose a small board.
+        num_games: number of random games, at least 1.
+        seed: seed of the games.
+
+    Raises:
+        ValueError: an argument is invalid.
+        RegistrationError: the game cannot be loaded, e.g. since two actions have the same text.
+    """
+    loaded = load_game(game) if isinstance(game, str) else game
+    check_integer("num_games", num_games, 1)
+    games = list(_random_games(loaded, num_games, np.random.default_rng(check_seed(seed))))
+    found = [*_check_identity(loaded, games), *_check_positions(loaded, games)]
+    if not found:  # else what follows may fail by the same faults
+        for check in (_check_records, _check_lengths, _check_symmetries, _check_batch, _check_bounds):
+            found += check(loaded, games)
+    return [f"{loaded}: {failure}" for failure in found]
+
+
+def _random_games(game: Game, num_games: int, rng: np.random.Generator) -> Iterator[list[State]]:
+    """Yield games as lists of all their positions; a game that is longer than its bound is cut off."""
+    for _ in range(num_games):
+        states = [game.new_initial_state()]
+        while not states[-1].is_terminal() and len(states) <= game.max_game_length() + 1:
+            legal = np.flatnonzero(states[-1].legal_actions_mask())
+            if not legal.size:
+                break
+            states.append(states[-1].child(int(rng.choice(legal))))
+        yield states
+
+
+def _at(state: State) -> str:
+    """Return how to reach a position, for messages."""
+    return f"after {' '.join(map(state.game.action_to_string, state.history())) or 'no action'}"
+
+
+def _first(found: Iterator[str]) -> Iterator[str]:
+    """Yield the first failure alone: others are mostly the same one again."""
+    yield from [failure for failure in [next(found, None)] if failure]
+
+
+def _check_identity(game: Game, games: list[list[State]]) -> Iterator[str]:
+    if load_game(str(game)) != game:
+        yield f"load_game({str(game)!r}) returns {load_game(str(game))}, not the same game"
+    if game.board_plane not in game.observation_planes:
+        yield f"board_plane is {game.board_plane!r}; observation_planes has only {', '.join(game.observation_planes)}"
+
+
+def _check_positions(game: Game, games: list[list[State]]) -> Iterator[str]:
+    yield from _first(failure for states in games for state in states for failure in _failures_of(game, state))
+
+
+def _failures_of(game: Game, state: State) -> Iterator[str]:
+    mask, player, record = state.legal_actions_mask(), state.current_player(), state.record
+    if not np.isin(mask, (0, 1)).all():
+        yield f"{_at(state)}: the action mask has values other than 0 and 1"
+    if state.is_terminal():
+        if not 1 <= record["ending"] <= len(game.reasons):
+            yield f"{_at(state)}: ending is {record['ending']}, which is not 1 + the index of one of reasons"
+        if record["winner"] not in (-1, 0, 1):
+            yield f"{_at(state)}: winner is {record['winner']}; it must be 0, 1 or NO_WINNER"
+        return
+    if player not in (0, 1):
+        yield f"{_at(state)}: current_player is {player} in a game in progress"
+    if not mask.any():
+        yield f"{_at(state)}: there is no legal action, and the game is not over"
+    for viewer in (0, 1):
+        planes = state.observation_tensor(viewer)
+        if not np.isfinite(planes).all():
+            yield f"{_at(state)}: the observation of player {viewer} has values that are not finite"
+        elif game.binary_observations and not np.isin(planes, (0, 1)).all():
+            yield f"{_at(state)}: binary_observations is True; the observation of player {viewer} has other values than 0 and 1"
+
+
+def _check_records(game: Game, games: list[list[State]]) -> Iterator[str]:
+    def failures() -> Iterator[str]:
+        for state in (state for states in games for state in (states[-1], states[len(states) // 2])):
+            again = game.deserialize_state(state.serialize())
+            if again != state:
+                yield f"{_at(state)}: the same actions again lead to another record; every field must be written by the kernels"
+            if game.can_check_records:
+                try:
+                    game.check_records(np.array([state.record]))
+                except PositionError as error:
+                    yield f"{_at(state)}: the record is refused: {error}"
+
+    yield from _first(failures())
+
+
+def _check_lengths(game: Game, games: list[list[State]]) -> Iterator[str]:
+    longest = max(games, key=len)
+    if len(longest) - 1 > game.max_game_length():
+        yield f"a game has more actions than max_game_length(), {game.max_game_length()}: {_at(longest[-1])}"
+
+
+def _check_symmetries(game: Game, games: list[list[State]]) -> Iterator[str]:
+    for symmetry in game.symmetries:
+        yield from _first(failure for states in games for failure in _failures_of_symmetry(game, symmetry, states))
+
+
+def _failures_of_symmetry(game: Game, symmetry: Symmetry, states: list[State]) -> Iterator[str]:
+    image = game.initial_image(symmetry)
+    where = f"the symmetry {symmetry.name!r}"
+    for state in states:
+        if image.current_player() != state.current_player() or image.outcome() != state.outcome():
+            yield f"{where} changes the player to move or the result {_at(state)}; see keeps_rules"
+            return
+        if not np.array_equal(symmetry.of_policy(state.legal_actions_mask()), image.legal_actions_mask()):
+            yield f"{where} maps legal actions to others {_at(state)}; see keeps_rules and action_plane_images"
+            return
+        for viewer in (0, 1):
+            expected = symmetry.of_observation(state.observation_tensor(viewer))
+            if not np.array_equal(expected, image.observation_tensor(viewer)):
+                yield f"{where} maps the observation to another {_at(state)}; see keeps_rules and observation_plane_images"
+                return
+        if state is not states[-1]:
+            image.apply_action(int(symmetry.actions[states[len(state.history()) + 1].history()[-1]]))
+
+
+def _check_batch(game: Game, games: list[list[State]]) -> Iterator[str]:
+    batch = Batch(game, len(games), seed=0)
+
+    def failures() -> Iterator[str]:
+        for length in range(max(map(len, games))):
+            for row, states in enumerate(games):
+                state = states[min(length, len(states) - 1)]
+                viewer = max(0, state.current_player())
+                for name, ours, theirs in (
+                    ("record", batch.states[row], state.record),
+                    ("player to move", batch.current_players[row], state.current_player()),
+                    ("mask", batch.action_masks[row], state.legal_actions_mask()),
+                    ("observation", batch.observations[row], state.observation_tensor(viewer)),
+                    ("result", batch.returns[row], state.returns()),
+                ):
+                    if not np.array_equal(ours, theirs):
+                        yield f"{_at(state)}: the {name} in a batch differs from that of the state; see update_observation"
+                        return
+            batch.step([s[length + 1].history()[-1] if length + 1 < len(s) else NO_ACTION for s in games])
+
+    yield from failures()
+
+
+def bounds_of_states(board: BoardArray, states: StateArray, bounds: Int64s) -> None:
+    """Write the lower and the upper bound of the result of ``states[0]`` to ``bounds[2]``."""
+    bounds[0], bounds[1] = result_bounds(board[0], states[0])
+
+
+def _check_bounds(game: Game, games: list[list[State]]) -> Iterator[str]:
+    """Compare the bounds with the result under perfect play of positions near the end."""
+    if "result_bounds" not in game.kernels:
+        return
+    compiled, bounds = game.compiled(bounds_of_states), np.zeros(2, np.int64)
+
+    def failures() -> Iterator[str]:
+        for states in games:
+            for state in reversed(states[:-1]):
+                result = _solve(state, {})
+                if result is None:
+                    break
+                compiled(game.board, _as_array(state), bounds)
+                if not bounds[0] <= result <= bounds[1]:
+                    yield f"{_at(state)}: result_bounds are {bounds.tolist()}; the result for player 0 is {result}"
+
+    yield from _first(failures())
+
+
+def _as_array(state: State) -> npt.NDArray[np.void]:
+    return np.array([state.record])
+
+
+def _solve(state: State, results: dict[bytes, int]) -> int | None:
+    """Return the result for player 0 under perfect play, or None if too many positions would have to be visited."""
+    key = state.record.tobytes()
+    if key not in results:
+        if len(results) >= _MAX_SOLVED:
+            return None
+        if state.is_terminal():
+            results[key] = int(state.returns()[0])
+        else:
+            results[key] = 0  # counts the position on the way
+            sign = 1 if state.current_player() == 0 else -1
+            best = -1
+            for action in state.legal_actions():
+                child = _solve(state.child(action), results)
+                if child is None:
+                    return None
+                best = max(best, sign * child)
+                if best == 1:
+                    break
+            results[key] = sign * best
+    return results[key]

@@ -1,1 +1,0 @@
-"""The solved games that come with stoneworks: one JSON file per game."""

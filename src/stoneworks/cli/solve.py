@@ -1,0 +1,160 @@
+"""The commands ``solve`` and ``accuracy``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from stoneworks.cli.console import console, progress_bar
+from stoneworks.cli.options import GameOption, with_option_groups
+from stoneworks.files import check_output_file
+
+if TYPE_CHECKING:
+    from stoneworks.envs.rules import Game
+
+
+def solve(
+    game: Annotated[str, typer.Argument(help="A game string such as 'laido(size=3)'.")],
+    actions: Annotated[list[str] | None, typer.Argument(help="Actions that lead to the position to solve.")] = None,
+    memory: Annotated[
+        int, typer.Option(min=1, help="Memory of the table in MiB, rounded down to a power of two.")
+    ] = 256,
+    table: Annotated[
+        Path | None, typer.Option(help="File that keeps the table (.npz); the same command resumes the search.")
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(help="Maximum time.")] = None,
+    order_by_evaluation: Annotated[
+        bool, typer.Option(help="Try actions in the order of the game's evaluation.")
+    ] = True,
+    picture: Annotated[Path | None, typer.Option(help="Draw the actions that keep the result (.svg or .png).")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Folder for the result, such as envs/games/vadus/solved in the repository.")
+    ] = None,
+) -> None:
+    """Compute the exact result of a game, or of a position of it, and the actions that keep it.
+
+    With --table, Ctrl-C keeps the table, and the same command resumes.
+    """
+    from stoneworks.envs.drawing import draw
+    from stoneworks.envs.rules import load_game
+    from stoneworks.evaluation.folder import file_stem
+    from stoneworks.models.solved_game import SolvedGame
+    from stoneworks.models.solver import Solver
+
+    if output is not None and (not output.is_dir() or actions):
+        raise ValueError(f"output must be an existing folder, without actions, got {str(output)!r}")
+    for name, file, suffixes in (("picture", picture, (".svg", ".png")), ("table", table, (".npz",))):
+        if file is not None:
+            check_output_file(name, file, suffixes)
+    loaded = load_game(game)
+    state = loaded.deserialize_state("\n".join(actions or ()))
+    solver = Solver(loaded, memory_mib=memory, table=table, order_by_evaluation=order_by_evaluation)
+    with progress_bar() as show:
+        solution = solver.solve(
+            state, seconds=seconds, progress=lambda visited, known: show("positions", visited, None, f"known: {known}")
+        )
+    if picture is not None:
+        cells = loaded.grid.num_cells
+        on_board = {action % cells for action in solution.actions if action < loaded.num_action_planes * cells}
+        draw(state, fill=[1.0 if cell in on_board else 0.0 for cell in range(cells)]).save(picture)
+    if output is not None:
+        SolvedGame.of_solution(loaded, solution).save(output / f"{file_stem(str(loaded))}.json")
+    show_text = console().print
+    winner = solution.player if solution.result > 0 else 1 - solution.player
+    show_text(f"{loaded}: " + ("a draw" if solution.result == 0 else f"player {winner} wins"))
+    texts = " ".join(map(loaded.action_to_string, solution.actions))
+    show_text(f"actions that keep the result: {len(solution.actions)} of {len(state.legal_actions())}: {texts}")
+    rate = solution.num_positions / max(solution.seconds, 1e-9)
+    show_text(f"{solution.num_positions:,} positions in {solution.seconds:.2f} s ({rate:,.0f} per second)")
+
+
+@dataclass(frozen=True)
+class _SampleOptions:
+    """File of the solved positions, and settings to make it."""
+
+    sample: Annotated[Path | None, typer.Option(help="File with the solved positions (default: the stored ones).")] = (
+        None
+    )
+    make: Annotated[
+        int | None, typer.Option(min=1, help="First make the sample: this many positions, written to the file.")
+    ] = None
+    last_actions: Annotated[
+        int | None,
+        typer.Option(min=1, help="With --make: draw positions only from this many last actions of each game."),
+    ] = None
+    max_positions: Annotated[
+        int | None, typer.Option(min=1, help="With --make: limit of the solver for each position (default: a million).")
+    ] = None
+    source: Annotated[
+        list[str] | None, typer.Option(help="With --make: bots that play the games (default: random, greedy).")
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the players and of the sample.")] = 0
+
+    def make_file(self, game: Game) -> None:
+        """Make the sample and write it to the file, if ``make`` is given."""
+        from stoneworks.evaluation.accuracy.sample import make_sample
+
+        settings = {"last_actions": self.last_actions, "max_positions": self.max_positions, "sources": self.source}
+        given: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
+        if self.make is None:
+            for name, value in given.items():
+                raise ValueError(f"{name} needs --make, got {value!r}")
+            return
+        if self.sample is None:
+            raise ValueError("make needs a file: --sample FILE")
+        check_output_file("sample", self.sample, (".json",))
+        with progress_bar() as show:
+            made = make_sample(
+                game,
+                self.make,
+                seed=self.seed,
+                progress=lambda found, wanted: show("positions", found, wanted),
+                **given,
+            )
+        made.save(self.sample)
+
+
+@with_option_groups
+def accuracy(
+    players: Annotated[list[str], typer.Argument(help="Bots, e.g. greedy, vadus@64 or paths of checkpoint folders.")],
+    game: GameOption,
+    options: _SampleOptions,
+    best_response: Annotated[
+        bool, typer.Option(help="Also compute the exact value of the best response to each player.")
+    ] = False,
+) -> None:
+    """Measure how often players keep the exact result in solved positions, and how right their values are."""
+    from rich.table import Table
+
+    from stoneworks.envs.rules import load_game
+    from stoneworks.evaluation.accuracy.measure import NUM_PHASES, best_response_value, measure_accuracy
+    from stoneworks.evaluation.accuracy.sample import load_sample
+    from stoneworks.models import load_bot
+
+    loaded = load_game(game)
+    bots = [load_bot(name, loaded, options.seed) for name in players]
+    options.make_file(loaded)
+    solved = load_sample(loaded, options.sample)
+    table = Table(
+        "player", "result kept", "95 % interval", *(f"phase {phase + 1}" for phase in range(NUM_PHASES)), "calibration"
+    )
+    for name, bot in zip(players, bots, strict=True):
+        found = measure_accuracy(bot, loaded, solved)
+        share, (low, high), _ = found.share()
+        phases = map(found.share, range(NUM_PHASES))
+        table.add_row(
+            name,
+            f"{share:.1%}",
+            f"{low:.1%} to {high:.1%}",
+            *(f"{kept:.1%} of {number}" if number else "" for kept, _, number in phases),
+            ", ".join(f"{value:+.2f}: {result:+.2f} ({number})" for value, result, number in found.calibration()),
+        )
+    console().print(f"{loaded}: {len(solved.positions)} positions in which some action loses the exact result")
+    console().print(table)
+    if best_response:
+        for name, bot in zip(players, bots, strict=True):
+            values = [best_response_value(bot, loaded, player) for player in (0, 1)]
+            console().print(f"best response to {name}: {values[0]:+.4f} as player 0, {values[1]:+.4f} as player 1")
