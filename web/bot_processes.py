@@ -515,7 +515,7 @@ def _describe(found: Analysis, state: State, seconds: float) -> AnalysisAnswer:
     order = np.lexsort((-found.policy, -known.get("visits", found.policy), found.actions != found.action))
     return {
         "player": found.player,
-        "value": found.value,
+        "value": _value_of(found),
         "proven": found.proven,
         "evaluation": None if found.evaluation is None else _number(found.evaluation),
         "simulations": found.simulations,
@@ -530,6 +530,14 @@ def _describe(found: Analysis, state: State, seconds: float) -> AnalysisAnswer:
             for index in order
         ],
     }
+
+
+def _value_of(found: Analysis) -> float | None:
+    """Return the value of a position: that of its best action, which the bot plays, where it is known."""
+    if found.proven is None and found.action_values is not None:
+        value = float(found.action_values[np.searchsorted(found.actions, found.action)])
+        return value if np.isfinite(value) else found.value
+    return found.value
 
 
 def _values(
@@ -553,7 +561,8 @@ def _values(
             if found.proven is not None:
                 values.append((found.proven * (1.0 - 2.0 * found.player), True))
             else:
-                values.append((None if found.values is None else found.values[0], False))
+                value = _value_of(found)
+                values.append((None if value is None else value * (1.0 - 2.0 * found.player), False))
     return values
 
 

@@ -1,6 +1,6 @@
 // Importing game records from a file.
 
-import { post } from "./api.js";
+import { ApiError, post } from "./api.js";
 import { count, h, toast } from "./dom.js";
 
 /** Returns a button that imports a file of records; `imported` is called with the new games. */
@@ -15,7 +15,7 @@ export function importButton(imported) {
       const text = await chosen.text();
       file.value = "";
       const { games, known } = await post("import", { text }).catch((error) => {
-        throw new Error(`${chosen.name}: ${error.message}`);
+        throw new ApiError(`${chosen.name}: ${error.message}`, error.status);
       });
       toast(`${count(games.length, "game")} imported${known.length ? `; ${known.length} here already` : ""}`);
       await imported([...games, ...known]);

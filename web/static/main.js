@@ -67,8 +67,8 @@ document.addEventListener("click", (event) => {
 });
 window.addEventListener("popstate", route);
 window.addEventListener("unhandledrejection", (event) => {
-  if (isAbort(event.reason)) event.preventDefault();
-  else toast(event.reason?.message ?? "something went wrong");
+  if (!isAbort(event.reason)) toast(event.reason?.message ?? "something went wrong");
+  if (isAbort(event.reason) || event.reason instanceof ApiError) event.preventDefault();
 });
 
 const THEMES = ["", "light", "dark"];

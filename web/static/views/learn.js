@@ -24,7 +24,7 @@ export async function showRules(view, { id, signal }) {
     const picture = parseSvg(svg);
     picture.setAttribute("aria-hidden", "true"); // its letters are labeled paths
     const labeled = h("div", { role: "img", "aria-label": description }, picture);
-    return h("figure", { class: "card" }, h("h2", {}, title), labeled, h("figcaption", {}, caption, ruling && h("span", { class: "faint" }, ` Ruling ${ruling}.`)));
+    return h("figure", { class: "card" }, h("h2", {}, title, ruling && h("span", { class: "faint" }, ` ${ruling}`)), labeled, h("figcaption", {}, caption));
   });
   view.append(
     h("h1", {}, `Rules of ${game.title}`),
