@@ -113,7 +113,7 @@ export class Board {
     const start = performance.now();
     const step = (now) => {
       const share = Math.min(1, (now - start) / MILLISECONDS);
-      const box = to.map((end, index) => from[index] + (end - from[index]) * share).join(" ");
+      const box = (share < 1 ? to.map((end, index) => from[index] + (end - from[index]) * share) : to).join(" ");
       for (const part of [picture, this.overlay]) part.setAttribute("viewBox", box);
       if (share < 1 && this.picture === picture) requestAnimationFrame(step);
     };

@@ -443,7 +443,7 @@ class GamePage {
     const counting = AbortSignal.any([own.signal, this.signal]);
     let answer = null;
     try {
-      this.showThinking((seconds) => `Preparing ${playerName(bot)}: its programs are compiled, once on this machine … ${seconds}`, counting);
+      this.showThinking((seconds) => `Preparing ${playerName(bot)}: its programs are compiled, once on this machine … ${seconds}`, counting, this.progress);
       this.thinkingText = `${playerName(bot)} is thinking …`;
       this.status.textContent = this.thinkingText;
       await Promise.race([prepare(this.game.game, this.bots()), new Promise((_, reject) => counting.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError"))))]);
@@ -472,8 +472,8 @@ class GamePage {
     this.show(answer ?? this.game);
   }
 
-  /** Shows how long something takes, from the first second on. */
-  showThinking(text, signal) {
+  /** Shows how long something takes, from the first second on, with a bar if one is given. */
+  showThinking(text, signal, bar = null) {
     this.counting?.abort();
     const own = new AbortController();
     this.counting = own;
@@ -483,7 +483,7 @@ class GamePage {
     });
     countSeconds((seconds) => {
       this.thinkingText = text(`${seconds} s`);
-      this.progress.hidden = false;
+      if (bar) bar.hidden = false;
       if (this.shownTurn === null) this.status.textContent = this.thinkingText;
     }, own.signal);
   }
