@@ -52,7 +52,7 @@ coverage: setup  ## the lines and branches that the tests run; for reading, noth
 test-browser: setup links  ## the web interface and the documentation site, which it builds, in Debian's Chromium (apt-get install chromium)
 	$(PYTHON) -m pytest tests/web/browser --numprocesses auto --dist loadfile
 
-INTEGRATIONS := torch rllib agilerl pufferlib lightzero
+INTEGRATIONS := torch rllib agilerl pufferlib lightzero trackers
 
 test-integrations: $(INTEGRATIONS:%=test-integrations-%)  ## the examples and adapters against the real libraries, one environment per group
 

@@ -163,7 +163,7 @@ def rated(player: str, ladder: Ladder, games: Games, seed: int, folder: Path) ->
         name="agent", num_pairs=games.pairs, num_anchors=games.anchors, scout_pairs=games.scout_pairs, seed=seed
     )
     result = rate(player, ladder, folder, settings)
-    return Rating(elo=round(result.elo, 1), standard_error=round(result.error, 1), games=result.num_games)
+    return Rating(elo=round(result.elo, 1), standard_error=round(result.standard_error, 1), games=result.num_games)
 
 
 @functools.cache  # a later commit of the clone does not change the code that runs

@@ -35,7 +35,8 @@ class ObservationFormat:
             the AEC environment are always dicts.
         key: key of the planes in that dict: ``"observation"``, ``"observations"`` or ``"obs"``.
         mask_key: key of the mask in that dict: ``"action_mask"`` or ``"mask"``.
-        mask_dtype: name of the dtype of the mask, also in ``info``: ``"int8"``, ``"bool"`` or ``"float32"``.
+        mask_dtype: name of the dtype of the mask, also in ``info``: ``"int8"``, ``"bool"`` or ``"float32"``. Gymnasium's
+            ``Discrete.sample(mask)`` accepts ``"int8"`` alone.
 
     Raises:
         ValueError: a value is invalid; the message lists the allowed values.

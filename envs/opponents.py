@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.checks import check_choice, check_integers, check_number
+from stoneworks.checks import check_integers, check_number
 from stoneworks.envs.players import Opponent, PolicyPlayer, resolve_opponent
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError
 
@@ -106,17 +106,6 @@ class Opponents:
                 raise IllegalActionError(f"{name} must be legal, got no action ({NO_ACTION})")
             actions[its_rows] = chosen
         return actions
-
-    def indices(self, names: list[str]) -> npt.NDArray[np.int64]:
-        """Return ``int64[len(names)]``: the indices of the opponents with these names.
-
-        Raises:
-            ValueError: the name is unknown.
-        """
-        known = {name: index for index, (name, _) in reversed(list(enumerate(self._installed)))}
-        for name in names:
-            check_choice("the opponent of a saved game", name, tuple(known))
-        return np.array([known[name] for name in names], np.int64)
 
     def name_of_game(self, row: int) -> str:
         """Return the name of one game's opponent."""

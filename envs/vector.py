@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from gymnasium.error import ResetNeeded
-from gymnasium.vector import AutoresetMode
 
 from stoneworks.checks import check_choice
 from stoneworks.envs.batch_env import BatchEnv, EndedGames
@@ -17,25 +14,6 @@ from stoneworks.envs.opponents import Opponents
 from stoneworks.envs.players import Opponent, Policy, PolicyPlayer
 from stoneworks.envs.rules import Game, IllegalActionError
 from stoneworks.envs.single_agent import MAX_RESTARTS, SEATS, never_acts
-
-
-@dataclass(frozen=True)
-class SavedGames:
-    """State of the games of a ``VectorEnv``, except the random generators; used to resume them later.
-
-    Attributes:
-        positions: ``uint8[num_envs, record_bytes]``, the position records.
-        seats: ``int8[num_envs]``, the learner's seat in each game.
-        num_started: ``int64[num_envs]``, the number of games started in each row.
-        opponents: the name of each game's opponent.
-        ended: ``bool[num_envs]``, finished games that are not restarted yet; None if there are none.
-    """
-
-    positions: npt.NDArray[np.uint8]
-    seats: npt.NDArray[np.int8]
-    num_started: npt.NDArray[np.int64]
-    opponents: list[str]
-    ended: npt.NDArray[np.bool_] | None = None
 
 
 class VectorEnv(BatchEnv):
@@ -192,48 +170,6 @@ class VectorEnv(BatchEnv):
         self._play_until_learner_acts(ended)
         info = self._info() | ended.info(np.zeros_like(self._batch.action_masks, self._format.mask_dtype))
         return self.observations(), ended.rewards, ended.terminations, ended.truncations, info
-
-    def save_games(self) -> SavedGames:
-        """Return the state of the games, for ``restore_games``.
-
-        Raises:
-            ResetNeeded: there are no games.
-        """
-        if not self._has_games:
-            raise ResetNeeded("save_games() without games; call reset() first")
-        positions = self._batch.states.view(np.uint8).reshape(self.num_envs, -1).copy()
-        ended = self._ended.copy() if self._ended.any() else None
-        return SavedGames(positions, self.seats, self._num_started.copy(), self.opponent_names, ended)
-
-    def restore_games(self, saved: SavedGames) -> None:
-        """Restore games saved by ``save_games``.
-
-        Raises:
-            ValueError: the game or the number of games differs, an opponent is not among the current opponents, or a game has
-                ended and the autoreset mode is ``SAME_STEP``.
-        """
-        dtype, num_envs = self.game.state_dtype, self.num_envs
-        ended = np.zeros(num_envs, np.bool_) if saved.ended is None else saved.ended
-        for name, values in {**vars(saved), "ended": ended}.items():
-            shape = (num_envs, dtype.itemsize) if name == "positions" else (num_envs,)
-            if np.shape(values) != shape:
-                raise ValueError(f"the saved {name} must have shape {shape}, got {np.shape(values)}")
-        for name, values, maximum in (("seats", saved.seats, 1), ("num_started", saved.num_started, 2**62)):
-            if values.min() < 0 or values.max() > maximum:
-                raise ValueError(f"the saved {name} must be integers from 0 to {maximum}, got {values}")
-        records = np.ascontiguousarray(saved.positions).view(dtype).reshape(num_envs)
-        if (records["current_player"] != saved.seats)[~ended].any():
-            raise ValueError("the learner must be the player to move in the saved position of each unfinished game")
-        opponent_of_game = self._opponents.indices(saved.opponents)
-        if ended.any() and self.autoreset_mode is AutoresetMode.SAME_STEP:
-            raise ValueError(f"the saved ended must be False with autoreset_mode SAME_STEP, got {ended}")
-        self.game.check_tags(records)
-        self._batch.load(self._rows, records, trusted=not self.game.can_check_records)
-        self._seats[:] = saved.seats
-        self._num_started[:] = saved.num_started
-        self._ended[:] = ended
-        self._opponents.of_game[:] = opponent_of_game
-        self._has_games = True
 
     def _start(self, rows: npt.NDArray[np.int64]) -> None:
         """Start the games ``rows``: reset positions, assign seats and sample opponents."""

@@ -1,9 +1,4 @@
-from .arena import (
-    ArenaResult as ArenaResult,
-    load_arena as load_arena,
-    play_arena as play_arena,
-    play_to_precision as play_to_precision,
-)
+from .arena import load_arena as load_arena, play_arena as play_arena
 from .folder import ArenaFolderError as ArenaFolderError
 from .ladder import (
     Ladder as Ladder,
@@ -11,17 +6,17 @@ from .ladder import (
     load_ladder as load_ladder,
     shipped_ladders as shipped_ladders,
 )
-from .match import play_match as play_match
+from .match import MatchResult as MatchResult, play_match as play_match
 from .player_rating import RateResult as RateResult, RateSettings as RateSettings, rate as rate
 from .ratings import (
     DisconnectedPlayersError as DisconnectedPlayersError,
-    Pairing as Pairing,
+    PairScores as PairScores,
     RatingError as RatingError,
     Ratings as Ratings,
     rate_against as rate_against,
     rate_players as rate_players,
 )
-from .results import ArenaSummary as ArenaSummary, results_of as results_of
+from .results import ArenaResult as ArenaResult
 from .settings import (
     ArenaSettings as ArenaSettings,
     gauntlet as gauntlet,

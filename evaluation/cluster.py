@@ -11,7 +11,7 @@ from stoneworks.cluster import ClusterError, Identity, alive_nodes, check_identi
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.folder import player_hashes
 from stoneworks.evaluation.records import GameRecord
-from stoneworks.evaluation.settings import ArenaSettings, Chunk
+from stoneworks.evaluation.settings import ArenaChunk, ArenaSettings
 from stoneworks.evaluation.workers import ArenaPlayError, Player, play_chunk, use_one_thread
 from stoneworks.extras import require_extra
 from stoneworks.registry import Entry, add_entries, added_entries
@@ -35,8 +35,8 @@ class _Work:
 
 
 def play_chunks_on_cluster(
-    settings: ArenaSettings, players: Mapping[str, Player], chunks: Sequence[Chunk], address: str
-) -> Generator[tuple[Chunk, tuple[GameRecord, ...]], None, None]:
+    settings: ArenaSettings, players: Mapping[str, Player], chunks: Sequence[ArenaChunk], address: str
+) -> Generator[tuple[ArenaChunk, tuple[GameRecord, ...]], None, None]:
     """Yield each chunk with its games when it is finished, in any order. A chunk that is lost with a node is played again.
 
     Leaving the iterator early cancels the tasks.
@@ -58,7 +58,7 @@ def play_chunks_on_cluster(
         work = ray.put(_Work(added_entries(), settings, dict(players), os.getcwd(), identity))
         task = ray.remote(_play).options(num_cpus=1, max_retries=MAX_RETRIES)
         waiting = list(reversed(chunks))
-        playing: dict[Any, Chunk] = {}
+        playing: dict[Any, ArenaChunk] = {}
         try:
             while waiting or playing:
                 # One more task per node than it has cores, so that no core waits for this process.
@@ -75,7 +75,7 @@ def play_chunks_on_cluster(
                 ray.cancel(reference, force=True)
 
 
-def _games_of(reference: Any, settings: ArenaSettings, chunk: Chunk) -> tuple[GameRecord, ...]:
+def _games_of(reference: Any, settings: ArenaSettings, chunk: ArenaChunk) -> tuple[GameRecord, ...]:
     """Return the games of a finished task, or raise its error."""
     try:
         return ray.get(reference)
@@ -91,7 +91,7 @@ def _games_of(reference: Any, settings: ArenaSettings, chunk: Chunk) -> tuple[Ga
         ) from None
 
 
-def _play(work: _Work, chunk: Chunk) -> tuple[GameRecord, ...]:
+def _play(work: _Work, chunk: ArenaChunk) -> tuple[GameRecord, ...]:
     """Play a chunk on a node."""
     add_entries(work.entries)
     if os.path.isdir(work.folder):

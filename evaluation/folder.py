@@ -1,4 +1,4 @@
-"""The folder of an arena: ``arena.json`` with its settings, and one file of games per finished chunk.
+"""The folder of an arena: ``arena.json`` with its settings, one file of games per finished chunk, and ``results.json``.
 
 Files are written atomically, so an arena that was interrupted at any time resumes from its finished chunks.
 """
@@ -13,17 +13,18 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
 from pydantic import Field
 
 from stoneworks.envs.rules import Game
 from stoneworks.evaluation.match import MatchResult
-from stoneworks.evaluation.records import GameRecord, RecordError, read_records, write_records
-from stoneworks.evaluation.settings import ArenaSettings, Chunk
-from stoneworks.locks import LOCK_FILES
+from stoneworks.evaluation.records import GameRecord, GameRecordError, read_records, write_records
+from stoneworks.evaluation.settings import ArenaChunk, ArenaSettings
+from stoneworks.locks import LOCK_FILE
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 from stoneworks.models.description import METADATA_FILE
 
+#: File of the results (see :class:`~stoneworks.evaluation.results.ArenaResult`).
+RESULTS_FILE = "results.json"
 _SETTINGS = "arena.json"
 _GAMES = "games"
 
@@ -73,7 +74,7 @@ def player_hashes(players: Mapping[str, object]) -> dict[str, str]:
 
 def _may_be_left_over(file: Path) -> bool:
     """Return whether a file may be in the folder of a process that was killed before it wrote the settings."""
-    return file.name in LOCK_FILES or (file.name.startswith(".") and file.suffix == ".tmp")
+    return file.name == LOCK_FILE or (file.name.startswith(".") and file.suffix == ".tmp")
 
 
 class ArenaFolder:
@@ -120,19 +121,19 @@ class ArenaFolder:
         elif folder.exists() and (not folder.is_dir() or not all(map(_may_be_left_over, folder.iterdir()))):
             raise ArenaFolderError(f"{folder} must be a new or empty folder, or the folder of an arena")
 
-    def file_of(self, chunk: Chunk) -> Path:
+    def file_of(self, chunk: ArenaChunk) -> Path:
         """Return the path of the file with the games of a chunk."""
         return self._games / f"pairing-{chunk.pairing:03d}-chunk-{chunk.number:05d}.jsonl"
 
-    def write(self, chunk: Chunk, records: Sequence[GameRecord]) -> None:
+    def write(self, chunk: ArenaChunk, records: Sequence[GameRecord]) -> None:
         """Write the games of a chunk (see :func:`records_of_chunk`)."""
         write_records(self.file_of(chunk), records)
 
-    def remove(self, chunk: Chunk) -> None:
+    def remove(self, chunk: ArenaChunk) -> None:
         """Delete the games of a chunk, if there are any."""
         self.file_of(chunk).unlink(missing_ok=True)
 
-    def read(self) -> dict[Chunk, tuple[GameRecord, ...]]:
+    def read(self) -> dict[ArenaChunk, tuple[GameRecord, ...]]:
         """Return the games of all finished chunks.
 
         Raises:
@@ -144,7 +145,7 @@ class ArenaFolder:
             if file.exists():
                 try:
                     found[chunk] = tuple(read_records(file))
-                except RecordError as error:
+                except GameRecordError as error:
                     raise ArenaFolderError(str(error)) from None
                 _check_chunk(file, self.settings, chunk, found[chunk])
         return found
@@ -160,44 +161,43 @@ def read_settings(path: str | os.PathLike[str]) -> ArenaSettings:
     return ArenaSettings(**stored)
 
 
-def records_of_chunk(settings: ArenaSettings, chunk: Chunk, result: MatchResult) -> tuple[GameRecord, ...]:
-    """Return the games of a chunk as they are stored: with the player names of the arena, and their place in it.
-
-    Their metadata contains ``pairing``, ``chunk`` (the number of the chunk), ``pair`` (within the pairing) and
-    ``score``, that of player 0.
-    """
-    names = settings.pairings[chunk.pairing]
+def records_of_chunk(settings: ArenaSettings, chunk: ArenaChunk, result: MatchResult) -> tuple[GameRecord, ...]:
+    """Return the games of a chunk as they are stored: with the player names of the arena, and their place in the metadata."""
     stored = []
     for index, record in enumerate(result.records):
-        pair, seat = divmod(index, 2)
-        score = float(result.scores[pair, seat])
-        place = {
-            "pairing": chunk.pairing,
-            "chunk": chunk.number,
-            "pair": chunk.number * settings.chunk_pairs + pair,
-            "score": score if seat == 0 else 1 - score,
-        }
-        players = names if seat == 0 else (names[1], names[0])
-        stored.append(record.replace(players=players, metadata={**record.metadata, **place}))
+        metadata = {**record.metadata, **_place(settings, chunk, index)}
+        stored.append(record.replace(players=_players(settings, chunk, index), metadata=metadata))
     return tuple(stored)
 
 
-def match_of(settings: ArenaSettings, pairing: int, records: Sequence[GameRecord]) -> MatchResult:
-    """Return the result of a pairing from its stored games, in their order."""
-    scores = np.array([record.metadata["score"] for record in records], np.float64).reshape(-1, 2)
-    scores[:, 1] = 1 - scores[:, 1]
-    return MatchResult(settings.game, settings.pairings[pairing], scores, tuple(records))
+def _players(settings: ArenaSettings, chunk: ArenaChunk, index: int) -> tuple[str, str]:
+    first, second = settings.pairings[chunk.pairing]
+    return (second, first) if index % 2 else (first, second)
 
 
-def _check_chunk(file: Path, settings: ArenaSettings, chunk: Chunk, records: Sequence[GameRecord]) -> None:
+def _place(settings: ArenaSettings, chunk: ArenaChunk, index: int) -> dict[str, int]:
+    """Return the place of a game of a chunk in the arena: ``pairing``, number of the ``chunk``, and ``pair`` in the pairing."""
+    pair = chunk.number * settings.chunk_pairs + index // 2
+    return {"pairing": chunk.pairing, "chunk": chunk.number, "pair": pair}
+
+
+def _check_chunk(file: Path, settings: ArenaSettings, chunk: ArenaChunk, records: Sequence[GameRecord]) -> None:
     if len(records) != 2 * chunk.num_pairs:
         raise ArenaFolderError(f"{file} must contain {2 * chunk.num_pairs} games, got {len(records)}")
-    first, second = settings.pairings[chunk.pairing]
     for index, record in enumerate(records):
-        players = (second, first) if index % 2 else (first, second)
-        score = record.metadata.get("score")
-        if record.players != players or record.game != settings.game or score not in (0, 0.5, 1):
-            raise ArenaFolderError(
-                f"{file}, line {index + 1} is a game of {record.game} between {record.players} with score {score!r}; "
-                f"expected a game of {settings.game} between {players} with score 0, 0.5 or 1"
-            )
+        expected = {
+            "game": settings.game,
+            "version": settings.game_version,
+            "players": _players(settings, chunk, index),
+            **_place(settings, chunk, index),
+        }
+        found = {"game": record.game, "version": record.version, "players": record.players, **record.metadata}
+        if "score" in found:  # written until version 0.2.0
+            expected["score"] = record.score(0)
+        for name, value in expected.items():
+            if found.get(name) != value:
+                raise ArenaFolderError(
+                    f"{record.source}: {name} must be {value!r} in this arena, got {found.get(name)!r}"
+                )
+        if record.reason is None:
+            raise ArenaFolderError(f"{record.source}: the game must be finished, with a reason, got null")

@@ -9,20 +9,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field, Strict, computed_field, model_validator
 
 from stoneworks.checks import check_integer, check_integers, check_seed
+from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError, Outcome, State, load_game
-from stoneworks.evaluation.records import FORFEIT_REASONS, GameRecord
+from stoneworks.evaluation.ratings import PairMoments
+from stoneworks.evaluation.records import GameRecord
+from stoneworks.evaluation.sprt import pentanomial
 from stoneworks.models import Bot, BotForfeit
 from stoneworks.text import percent
 
 #: Pairs of games that are played concurrently.
 MAX_PAIRS_AT_ONCE = 100_000
+#: The names of two players.
+Names = Annotated[tuple[str, str], Strict(False)]
+_Count = Annotated[int, Field(ge=0)]
+
 #: More than the number of actions of any game.
 MAX_OPENING_ACTIONS = 1_000_000
 #: Quantile of the normal distribution for a two-sided 95 % interval.
@@ -33,62 +40,109 @@ class BotPlayError(ValueError):
     """Raised when a bot does not return a legal action. The message names the bot, the answer and the position."""
 
 
-@dataclass(frozen=True)
-class MatchResult:
-    """Result of a match, from the perspective of ``names[0]``, bot A.
+class MatchResult(Document):
+    """Result of a match, from the perspective of ``names[0]``, bot A; in files without the games.
 
     Attributes:
-        game: the game string.
         names: the names of bots A and B.
-        scores: ``float64[num_pairs, 2]``: A's score, 1, 0.5 or 0, in both games of each pair: in seat 0, then in seat
-            1.
-        records: every game, in the order of ``scores``.
+        num_distinct_games: number of distinct action sequences among the games.
+        pentanomial: numbers of pairs in which A scored 0, 0.5, 1, 1.5 and 2 points.
+        won_drawn_lost_as_player_0: A's results in seat 0. A truncated game is a draw.
+        won_drawn_lost_as_player_1: A's results in seat 1.
+        num_forfeits: numbers of games that A and B forfeited.
+        records: every game: of each pair the one with A in seat 0, then that with A in seat 1; empty if read from a file.
     """
 
-    game: str
-    names: tuple[str, str]
-    scores: npt.NDArray[np.float64]
-    records: tuple[GameRecord, ...]
+    names: Names
+    num_distinct_games: int = Field(ge=1, alias="distinct_games")
+    pentanomial: Annotated[Tuple[_Count], Field(min_length=5, max_length=5)]
+    won_drawn_lost_as_player_0: Annotated[Tuple[_Count], Field(min_length=3, max_length=3)]
+    won_drawn_lost_as_player_1: Annotated[Tuple[_Count], Field(min_length=3, max_length=3)]
+    num_forfeits: Annotated[Tuple[_Count], Field(min_length=2, max_length=2)] = Field(alias="forfeits")
+    records: tuple[GameRecord, ...] = Field((), exclude=True, repr=False)
+
+    @classmethod
+    def of_records(cls, names: tuple[str, str], records: Sequence[GameRecord]) -> MatchResult:
+        """Return the result of finished games, in the order of :attr:`records`."""
+        seats = np.arange(len(records)) % 2
+        scores = np.array([record.score(seat) for record, seat in zip(records, seats.tolist(), strict=True)])
+        by_a = [record.winner != seat for record, seat in zip(records, seats, strict=True) if record.is_forfeit]
+        return cls(
+            names=names,
+            distinct_games=len({record.actions for record in records}),
+            pentanomial=pentanomial(scores).tolist(),
+            won_drawn_lost_as_player_0=_tally(scores[::2]),
+            won_drawn_lost_as_player_1=_tally(scores[1::2]),
+            forfeits=(by_a.count(True), by_a.count(False)),
+            records=tuple(records),
+        )
+
+    @model_validator(mode="after")
+    def _check_together(self) -> MatchResult:
+        half_points = sum(number * count for number, count in enumerate(self.pentanomial))
+        if not self.num_pairs or {*map(sum, self.by_seat)} != {self.num_pairs} or half_points != 2 * self._points:
+            raise ValueError(
+                "pentanomial, won_drawn_lost_as_player_0 and won_drawn_lost_as_player_1 must be of the same games, "
+                f"at least one pair; got {self.pentanomial}, {self.by_seat[0]} and {self.by_seat[1]}"
+            )
+        for name, count, maximum in (
+            ("distinct_games", self.num_distinct_games, self.num_games),
+            ("the first of forfeits", self.num_forfeits[0], self.losses),
+            ("the second of forfeits", self.num_forfeits[1], self.wins),
+        ):
+            if count > maximum:
+                raise ValueError(f"{name} must be at most {maximum}, got {count}")
+        return self
+
+    @computed_field(alias="pairs")  # type: ignore[prop-decorator]
+    @property
+    def num_pairs(self) -> int:
+        """Number of pairs of games."""
+        return sum(self.pentanomial)
 
     @property
     def num_games(self) -> int:
         """Number of games."""
-        return self.scores.size
+        return 2 * self.num_pairs
 
     @property
-    def num_distinct_games(self) -> int:
-        """Number of distinct action sequences among the games."""
-        return len({record.actions for record in self.records})
+    def scores(self) -> npt.NDArray[np.float64]:
+        """A's score, 1, 0.5 or 0, in both games of each pair: ``float64[num_pairs, 2]``; without rows if there are no records."""
+        scores = [record.score(number % 2) for number, record in enumerate(self.records)]
+        return np.array(scores, np.float64).reshape(-1, 2)
+
+    @property
+    def moments(self) -> PairMoments:
+        """Sums of the scores (see :class:`~stoneworks.evaluation.ratings.PairMoments`)."""
+        sums = np.array([won + drawn / 2 for won, drawn, _ in self.by_seat])
+        squares = np.array([won + drawn / 4 for won, drawn, _ in self.by_seat])
+        # The square of a pair's points has the product of its two scores twice.
+        product = sum(count * (number / 2) ** 2 for number, count in enumerate(self.pentanomial)) - squares.sum()
+        return PairMoments(self.num_pairs, sums, np.array([[squares[0], product / 2], [product / 2, squares[1]]]))
+
+    @property
+    def _points(self) -> float:
+        return self.wins + self.draws / 2
 
     @property
     def wins(self) -> int:
         """Number of games that A won."""
-        return self._tally(self.scores)[0]
+        return sum(won for won, _, _ in self.by_seat)
 
     @property
     def draws(self) -> int:
         """Number of draws, including truncated games."""
-        return self._tally(self.scores)[1]
+        return sum(drawn for _, drawn, _ in self.by_seat)
 
     @property
     def losses(self) -> int:
         """Number of games that A lost."""
-        return self._tally(self.scores)[2]
+        return sum(lost for _, _, lost in self.by_seat)
 
     @property
-    def num_forfeits(self) -> tuple[int, int]:
-        """Numbers of games that A and B forfeited."""
-        by_a = [
-            record.winner != number % 2  # A's seat
-            for number, record in enumerate(self.records)
-            if record.reason in FORFEIT_REASONS
-        ]
-        return by_a.count(True), by_a.count(False)
-
-    @property
-    def by_seat(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    def by_seat(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """A's wins, draws and losses as player 0, and as player 1."""
-        return self._tally(self.scores[:, 0]), self._tally(self.scores[:, 1])
+        return self.won_drawn_lost_as_player_0, self.won_drawn_lost_as_player_1
 
     @property
     def by_pair(self) -> npt.NDArray[np.int64]:
@@ -101,7 +155,7 @@ class MatchResult:
     @property
     def score(self) -> float:
         """A's mean score; a draw counts as half a win."""
-        return float(self.scores.mean())
+        return self._points / self.num_games
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -109,7 +163,7 @@ class MatchResult:
 
         It assumes independent games, which does not hold if some are not distinct. Draws make it slightly too wide.
         """
-        return wilson_interval(float(self.scores.sum()), self.num_games)
+        return wilson_interval(self._points, self.num_games)
 
     def summary(self) -> tuple[tuple[str, str], ...]:
         """Return the result as rows of a table, each a heading and a text."""
@@ -127,15 +181,17 @@ class MatchResult:
         return tuple(rows)
 
     def __str__(self) -> str:
+        game = f"{self.records[0].game}: " if self.records else ""
         return (
-            f"{self.game}: {self.names[0]} scores {percent(self.score)} against {self.names[1]} "
-            f"(95 % interval {percent(*self.interval)}; {_tally_text(self.wins, self.draws, self.losses)} won / drawn / lost; "
+            f"{game}{self.names[0]} scores {percent(self.score)} against {self.names[1]} (95 % interval "
+            f"{percent(*self.interval)}; {_tally_text(self.wins, self.draws, self.losses)} won / drawn / lost; "
             f"{self.num_games} games, {self.num_distinct_games} distinct)"
         )
 
-    @staticmethod
-    def _tally(scores: npt.NDArray[np.float64]) -> tuple[int, int, int]:
-        return int((scores == 1).sum()), int((scores == 0.5).sum()), int((scores == 0).sum())
+
+def _tally(scores: npt.NDArray[np.float64]) -> tuple[int, int, int]:
+    """Return the numbers of wins, draws and losses."""
+    return int((scores == 1).sum()), int((scores == 0.5).sum()), int((scores == 0).sum())
 
 
 def _tally_text(wins: int, draws: int, losses: int) -> str:
@@ -143,14 +199,8 @@ def _tally_text(wins: int, draws: int, losses: int) -> str:
 
 
 def join_matches(matches: Sequence[MatchResult]) -> MatchResult:
-    """Return the match with the games of all ``matches``, at least one, which must have equal games and names."""
-    first = matches[0]
-    return MatchResult(
-        first.game,
-        first.names,
-        np.concatenate([match.scores for match in matches]),
-        tuple(record for match in matches for record in match.records),
-    )
+    """Return the match with the games of all ``matches``, at least one, which must have their records and equal names."""
+    return MatchResult.of_records(matches[0].names, [record for match in matches for record in match.records])
 
 
 def summarize(result: MatchResult, opponent: str) -> dict[str, Any]:
@@ -313,7 +363,6 @@ class _Games:
         """Return the result of the finished games."""
         names = self._bots[0].name, self._bots[1].name
         records = []
-        scores = np.empty(self._num_games)
         for row, (history, opening, seat) in enumerate(
             zip(self._histories, self._openings, self._seat_of_a.tolist(), strict=True)
         ):
@@ -324,8 +373,7 @@ class _Games:
             assert outcome is not None
             players = names if seat == 0 else (names[1], names[0])
             records.append(GameRecord.of_game(self._game, history, outcome, players, seed, metadata))
-            scores[row] = 0.5 if outcome.winner is None else float(outcome.winner == seat)
-        return MatchResult(str(self._game), names, scores.reshape(-1, 2), tuple(records))
+        return MatchResult.of_records(names, records)
 
 
 def _replayed(game: Game, history: list[int]) -> State:

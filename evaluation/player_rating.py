@@ -7,22 +7,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, computed_field
 from rich.table import Table
 
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game
-from stoneworks.evaluation.arena import ArenaResult, play_arena
-from stoneworks.evaluation.ladder import Ladder, LadderError, Origin, load_ladder
+from stoneworks.evaluation.arena import play_arena
+from stoneworks.evaluation.ladder import Ladder, LadderError, load_ladder
 from stoneworks.evaluation.match import MatchResult, join_matches
 from stoneworks.evaluation.ratings import expected_score, rate_against
+from stoneworks.evaluation.results import ArenaResult
 from stoneworks.evaluation.settings import MAX_PAIRS, ArenaSettings
-from stoneworks.evaluation.sprt import pentanomial
 from stoneworks.evaluation.workers import Player
 from stoneworks.models import Bot
 from stoneworks.models.bots.spec import check_name_in_file
@@ -49,43 +48,34 @@ class RateSettings(Document):
     trust_names: bool = False
 
 
-class AnchorSummary(Document):
-    """Games against an anchor: its rating, the pairs by the player's points (0 to 2), and the number of distinct games."""
-
-    name: str
-    elo: float
-    pentanomial: Tuple[int]
-    distinct_games: int
-
-
-class RateSummary(Document):
-    """The rating of a player on a ladder, as stored in ``results.json`` (see :class:`RateResult`)."""
-
-    name: str
-    game: str
-    elo: float
-    standard_error: float = Field(alias="error")
-    ladder_made: Origin
-    anchors: Tuple[AnchorSummary]
-
-
-@dataclass(frozen=True)
-class RateResult:
+class RateResult(Document):
     """The rating of a player on a ladder.
 
     Attributes:
         name: the player.
-        elo: its rating on the scale of the ladder.
-        error: the standard error of the rating, including the errors of the ladder.
-        matches: all games, by anchor.
+        matches: all games, by anchor; in files without the games.
         ladder: the ladder.
     """
 
     name: str
-    elo: float
-    error: float
-    matches: tuple[MatchResult, ...]
+    matches: Tuple[MatchResult]
     ladder: Ladder
+
+    @cached_property
+    def _rating(self) -> tuple[float, float]:
+        return rate_against(self.ladder.ratings, self.name, self.matches)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def elo(self) -> float:
+        """The rating on the scale of the ladder."""
+        return self._rating[0]
+
+    @computed_field(alias="error")  # type: ignore[prop-decorator]
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the rating, including the errors of the ladder."""
+        return self._rating[1]
 
     @property
     def num_games(self) -> int:
@@ -94,7 +84,7 @@ class RateResult:
 
     def __str__(self) -> str:
         scale = f"{self.ladder.ratings.anchor} = 0, {self.num_games} games"
-        return f"{self.name} is rated {self.elo:.0f} ± {self.error:.0f} in {self.ladder.game} ({scale})"
+        return f"{self.name} is rated {self.elo:.0f} ± {self.standard_error:.0f} in {self.ladder.game} ({scale})"
 
     def expected_score(self, anchor: str) -> float:
         """Return the expected score against an anchor, predicted from the ratings and averaged over both seats."""
@@ -119,25 +109,6 @@ class RateResult:
                 str(match.num_distinct_games),
             )
         return table
-
-    def summary(self) -> RateSummary:
-        """Return the result as it is stored in ``results.json``."""
-        return RateSummary(
-            name=self.name,
-            game=self.ladder.game,
-            elo=self.elo,
-            error=self.error,
-            ladder_made=self.ladder.made,
-            anchors=tuple(
-                AnchorSummary(
-                    name=match.names[1],
-                    elo=self.ladder.ratings.rating(match.names[1])[0],
-                    pentanomial=pentanomial(match.scores).tolist(),
-                    distinct_games=match.num_distinct_games,
-                )
-                for match in self.matches
-            ),
-        )
 
 
 def rate(
@@ -198,7 +169,7 @@ def rate(
     played = play("rating", tuple(by_distance[: settings.num_anchors]), settings.num_pairs, second_seed)
     by_anchor = ([match for match in scouted + played if match.names[1] == anchor] for anchor in order)
     matches = tuple(map(join_matches, by_anchor))
-    return RateResult(name, *rate_against(ratings, name, matches), matches, ladder)
+    return RateResult(name=name, matches=matches, ladder=ladder)
 
 
 def _check_anchors(ladder: Ladder, players: Mapping[str, Player], settings: RateSettings) -> None:

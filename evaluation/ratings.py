@@ -26,15 +26,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from stoneworks.checks import as_array, check_positive
-
-if TYPE_CHECKING:
-    from stoneworks.evaluation.match import MatchResult
 
 #: Elo points per natural unit of strength.
 ELO_PER_UNIT = 400 / math.log(10)
@@ -59,8 +56,35 @@ class DisconnectedPlayersError(RatingError):
 
 
 @dataclass(frozen=True)
-class Pairing:
-    """The scores of a pairing.
+class PairMoments:
+    """What ratings need to know of the pairs of games of two players: sums over all pairs.
+
+    Attributes:
+        num_pairs: number of pairs.
+        sums: ``float64[2]``, sums of A's scores in seat 0 and in seat 1.
+        products: ``float64[2, 2]``, sums of the products of these two scores.
+    """
+
+    num_pairs: int
+    sums: _Floats
+    products: _Floats
+
+
+class PairedGames(Protocol):
+    """Results of two players that can be rated: a ``MatchResult`` or :class:`PairScores`."""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Names of players A and B."""
+
+    @property
+    def moments(self) -> PairMoments:
+        """Sums of the scores. Raises :class:`RatingError` for invalid scores."""
+
+
+@dataclass(frozen=True)
+class PairScores:
+    """The scores of two players in pairs of games.
 
     Attributes:
         names: names of players A and B.
@@ -69,6 +93,20 @@ class Pairing:
 
     names: tuple[str, str]
     scores: _Floats
+
+    @property
+    def moments(self) -> PairMoments:
+        """See :class:`PairedGames`."""
+        scores = as_array(self.scores)
+        has_shape = scores.ndim == 2 and scores.shape[1] == 2
+        wrong = scores[~np.isin(scores, (0, 0.5, 1))].tolist() if has_shape else [f"{scores.dtype}{list(scores.shape)}"]
+        if wrong:
+            names = " against ".join(map(repr, self.names))
+            raise RatingError(
+                f"the scores of {names} must be float64[num_pairs, 2] with values 0, 0.5 or 1, got {wrong[0]}"
+            )
+        scores = scores.astype(np.float64)
+        return PairMoments(len(scores), scores.sum(axis=0), scores.T @ scores)
 
 
 @dataclass(frozen=True)
@@ -139,7 +177,7 @@ def expected_score(elo_difference: float) -> float:
 
 
 def rate_players(
-    pairings: Iterable[Pairing | MatchResult],
+    pairings: Iterable[PairedGames],
     *,
     anchor: str | None = None,
     prior_elo: float = PRIOR_ELO,
@@ -158,10 +196,8 @@ def rate_players(
         RatingError: there are no games, scores are invalid, or a player is its own opponent.
         ValueError: ``prior_elo`` or ``prior_seat_elo`` is invalid.
     """
-    results = list(pairings)
-    for result in results:
-        _check(result)
-    results = [result for result in results if len(result.scores)]
+    moments = [(result, _moments(result)) for result in pairings]
+    results = [result for result, sums in moments if sums.num_pairs]
     names = tuple(dict.fromkeys(name for result in results for name in result.names))
     if not names:
         raise RatingError("at least one game is required to estimate ratings")
@@ -175,12 +211,14 @@ def rate_players(
     precisions[-1] = _precision("prior_seat_elo", prior_seat_elo)
 
     designs = []
-    for result in results:
+    for result, sums in moments:
+        if not sums.num_pairs:
+            continue
         design = np.zeros((2, num_parameters))
         design[:, names.index(result.names[0])] = 1
         design[:, names.index(result.names[1])] = -1
         design[:, -1] = 1, -1
-        designs.append(_Observed(design, np.zeros(2), *_tallies(result.scores)))
+        designs.append(_Observed(design, np.zeros(2), sums))
     strengths, covariance = _fit(designs, np.zeros(num_parameters), precisions)
 
     to_anchor = np.eye(num_parameters)
@@ -191,7 +229,7 @@ def rate_players(
     )
 
 
-def rate_against(ratings: Ratings, name: str, pairings: Sequence[Pairing | MatchResult]) -> tuple[float, float]:
+def rate_against(ratings: Ratings, name: str, pairings: Sequence[PairedGames]) -> tuple[float, float]:
     """Return the rating of a new player against players with fixed ratings, and its standard error.
 
     The standard error includes the errors of the fixed ratings and of the seat term: with the new rating r and the fixed
@@ -210,7 +248,7 @@ def rate_against(ratings: Ratings, name: str, pairings: Sequence[Pairing | Match
     designs = []
     sensitivities = []
     for result in pairings:
-        _check(result)
+        sums = _moments(result)
         if result.names[0] != name:
             raise RatingError(f"the first player of a pairing must be {name!r}, got {result.names[0]!r}")
         opponent = ratings._index(result.names[1])
@@ -218,9 +256,9 @@ def rate_against(ratings: Ratings, name: str, pairings: Sequence[Pairing | Match
         sensitivity[:, opponent] = -1
         sensitivity[:, -1] = 1, -1
         fixed = sensitivity @ np.append(ratings.elo, ratings.seat_elo) / ELO_PER_UNIT
-        designs.append(_Observed(np.ones((2, 1)), fixed, *_tallies(result.scores)))
+        designs.append(_Observed(np.ones((2, 1)), fixed, sums))
         sensitivities.append(sensitivity)
-    if not sum(design.counts.sum() for design in designs):
+    if not sum(design.moments.num_pairs for design in designs):
         raise RatingError(f"at least one game of {name!r} is required to estimate its rating")
     center = np.array([ratings.elo.max() + ratings.elo.min()]) / 2 / ELO_PER_UNIT
     strength, variance = _fit(designs, center, precisions)
@@ -240,27 +278,35 @@ class _Observed:
     Attributes:
         design: ``float64[2, num_parameters]``; the logit of A's expected score is ``design @ parameters + fixed``.
         fixed: ``float64[2]``, constant part of the logit.
-        scores: ``float64[n, 2]``, the distinct scores of pairs.
-        counts: ``float64[n]``, the number of pairs with each of these scores.
+        moments: the scores.
     """
 
     design: _Floats
     fixed: _Floats
-    scores: _Floats
-    counts: _Floats
+    moments: PairMoments
 
     def log_likelihood(self, parameters: _Floats) -> float:
         logits = self.design @ parameters + self.fixed
-        return float(self.counts @ (self.scores * logits - np.logaddexp(0, logits)).sum(axis=1))
+        return float(self.moments.sums @ logits - self.moments.num_pairs * np.logaddexp(0, logits).sum())
 
-    def residuals(self, parameters: _Floats) -> _Floats:
-        """Return ``float64[n, 2]``: scores minus expected scores."""
-        return self.scores - 1 / (1 + np.exp(-(self.design @ parameters + self.fixed)))
+    def expected(self, parameters: _Floats) -> _Floats:
+        """Return ``float64[2]``: A's expected scores."""
+        return 1 / (1 + np.exp(-(self.design @ parameters + self.fixed)))
+
+    def gradient(self, parameters: _Floats) -> _Floats:
+        """Return the gradient of the log-likelihood."""
+        return (self.moments.sums - self.moments.num_pairs * self.expected(parameters)) @ self.design
 
     def variances(self, parameters: _Floats) -> _Floats:
         """Return ``float64[2]``: the model's variance of the scores, summed over the games of each seat."""
-        expected = 1 / (1 + np.exp(-(self.design @ parameters + self.fixed)))
-        return self.counts.sum() * expected * (1 - expected)
+        expected = self.expected(parameters)
+        return self.moments.num_pairs * expected * (1 - expected)
+
+    def squared_residuals(self, parameters: _Floats) -> _Floats:
+        """Return ``float64[2, 2]``: the products of scores minus expected scores, summed over pairs."""
+        expected, moments = self.expected(parameters), self.moments
+        mixed = np.outer(moments.sums, expected)
+        return moments.products - mixed - mixed.T + moments.num_pairs * np.outer(expected, expected)
 
 
 def _fit(observed: list[_Observed], center: _Floats, precisions: _Floats) -> tuple[_Floats, _Floats]:
@@ -277,7 +323,7 @@ def _fit(observed: list[_Observed], center: _Floats, precisions: _Floats) -> tup
         gradient = -precisions * (parameters - center)
         hessian = np.diag(precisions)
         for each in observed:
-            gradient += (each.counts @ each.residuals(parameters)) @ each.design
+            gradient += each.gradient(parameters)
             hessian += each.design.T * each.variances(parameters) @ each.design
         return gradient, hessian
 
@@ -286,6 +332,9 @@ def _fit(observed: list[_Observed], center: _Floats, precisions: _Floats) -> tup
     for _ in range(200):
         gradient, hessian = gradient_and_hessian(parameters)
         step = np.linalg.solve(hessian, gradient)
+        if gradient @ step < 1e-10:  # smaller gains drown in rounding errors; a last full step squares the error
+            parameters = parameters + step
+            break
         scale = 1.0
         while scale > 1e-12 and log_posterior(parameters + scale * step) < value:
             scale /= 2
@@ -293,8 +342,6 @@ def _fit(observed: list[_Observed], center: _Floats, precisions: _Floats) -> tup
             break
         parameters = parameters + scale * step
         value = log_posterior(parameters)
-        if np.abs(step).max() < 1e-10:
-            break
     _, hessian = gradient_and_hessian(parameters)
     bread = np.linalg.inv(hessian)
     meat = np.diag(precisions) + sum(_gradient_covariance(each, parameters) for each in observed)
@@ -305,35 +352,22 @@ def _gradient_covariance(observed: _Observed, parameters: _Floats) -> _Floats:
     """Return the covariance of a pairing's gradient, shrunk toward the model's (see the module docstring)."""
     variances = observed.variances(parameters)
     by_model = observed.design.T * variances @ observed.design
-    gradients = observed.residuals(parameters) @ observed.design
-    by_pairs = gradients.T * observed.counts @ gradients
+    by_pairs = observed.design.T @ observed.squared_residuals(parameters) @ observed.design
     weight = variances.sum() / (variances.sum() + MODEL_PAIRS * _VARIANCE_OF_EVEN_PAIR)
     return weight * by_pairs + (1 - weight) * by_model
-
-
-def _tallies(scores: _Floats) -> tuple[_Floats, _Floats]:
-    different, counts = np.unique(np.asarray(scores, np.float64), axis=0, return_counts=True)
-    return different, counts.astype(np.float64)
 
 
 def _precision(name: str, width: float) -> float:
     return (ELO_PER_UNIT / check_positive(name, width)) ** 2
 
 
-def _check(result: Pairing | MatchResult) -> None:
+def _moments(result: PairedGames) -> PairMoments:
     if len(result.names) != 2 or len({*result.names}) != 2:
         raise RatingError(f"a pairing must have two different players, got {result.names!r}")
-    scores = as_array(result.scores)
-    has_shape = scores.ndim == 2 and scores.shape[1] == 2
-    wrong = scores[~np.isin(scores, (0, 0.5, 1))].tolist() if has_shape else [f"{scores.dtype}{list(scores.shape)}"]
-    if wrong:
-        names = " against ".join(map(repr, result.names))
-        raise RatingError(
-            f"the scores of {names} must be float64[num_pairs, 2] with values 0, 0.5 or 1, got {wrong[0]}"
-        )
+    return result.moments
 
 
-def _check_connected(results: Sequence[Pairing | MatchResult], names: tuple[str, ...], anchor: str) -> None:
+def _check_connected(results: Sequence[PairedGames], names: tuple[str, ...], anchor: str) -> None:
     reached = {anchor}
     while grown := {name for result in results if reached & set(result.names) for name in result.names} - reached:
         reached |= grown

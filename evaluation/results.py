@@ -1,25 +1,25 @@
-"""``ArenaSummary``: the results of an arena as stored in ``results.json`` and in ladders, with its tables and its picture."""
+"""``ArenaResult``: the results of an arena, as computed and as stored in ``results.json`` and in ladders; tables and a picture."""
 
 from __future__ import annotations
 
 import io
+import operator
 import os
-from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field, model_serializer, model_validator
+from pydantic import Field, computed_field, model_validator
 from rich.table import Table
 
 from stoneworks.documents import Document, Tuple
-from stoneworks.evaluation.arena import ArenaResult
 from stoneworks.evaluation.match import MatchResult
-from stoneworks.evaluation.ratings import Ratings
-from stoneworks.evaluation.settings import ArenaSettings, GameString, Names
-from stoneworks.evaluation.sprt import pentanomial
+from stoneworks.evaluation.ratings import Ratings, rate_players
+from stoneworks.evaluation.records import GameRecord
+from stoneworks.evaluation.settings import ArenaSettings
+from stoneworks.evaluation.sprt import SprtDecision
 from stoneworks.extras import require_extra
 from stoneworks.files import check_output_file, write_whole
 from stoneworks.text import percent
@@ -28,141 +28,151 @@ from stoneworks.text import percent
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
 
 
-class _WithoutNone(Document):
-    """A document that is written without the keys whose values are None."""
+class ArenaResult(Document):
+    """Results of an arena, in memory and as stored in ``results.json``.
 
-    @model_serializer(mode="wrap")
-    def _omit_none(self, serialize: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-        return {name: value for name, value in serialize(self).items() if value is not None}
-
-
-class SeatSummary(Document):
-    """Advantage of seat 0 and its standard error, in Elo."""
-
-    elo: float
-    standard_error: float = Field(alias="error")
-
-
-class DifferenceSummary(SeatSummary):
-    """Rating difference to another player, its standard error, and the probability that the player is stronger."""
-
-    likelihood_of_superiority: float
-
-
-class PlayerSummary(_WithoutNone):
-    """Rating and games of a player.
+    The ratings, the table of players and the totals are computed from the results of the pairings; a file has them for its
+    readers.
 
     Attributes:
-        rank: position by rating, from 1.
-        name: the player.
-        elo: rating relative to the anchor.
-        standard_error: of the rating.
-        points: points in all games.
-        games: number of games.
-        distinct_games: number of distinct games.
-        over_next: difference to the player of the next rank; None for the last player.
-    """
-
-    rank: int
-    name: str
-    elo: float
-    standard_error: float = Field(alias="error")
-    points: float
-    games: int = Field(ge=1)
-    distinct_games: int
-    over_next: DifferenceSummary | None = None
-
-
-class PairingSummary(Document):
-    """Results of a pairing.
-
-    Attributes:
-        names: players A and B.
-        pairs: number of pairs of games.
-        distinct_games: number of distinct games.
-        pentanomial: numbers of pairs in which A scored 0, 0.5, 1, 1.5 and 2 points.
-        won_drawn_lost_as_player_0: A's results in seat 0.
-        won_drawn_lost_as_player_1: A's results in seat 1.
-        forfeits: numbers of games that A and B forfeited.
-    """
-
-    names: Names
-    pairs: int = Field(ge=1)
-    distinct_games: int
-    pentanomial: Annotated[Tuple[int], Field(min_length=5, max_length=5)]
-    won_drawn_lost_as_player_0: Annotated[Tuple[int], Field(min_length=3, max_length=3)]
-    won_drawn_lost_as_player_1: Annotated[Tuple[int], Field(min_length=3, max_length=3)]
-    forfeits: Annotated[Tuple[int], Field(min_length=2, max_length=2)]
-
-
-class SprtSummary(Document):
-    """State of a sequential test: the test as text, its log-likelihood ratio with the bounds, and the decision."""
-
-    test: str
-    log_likelihood_ratio: float
-    bounds: Tuple[float]
-    decision: str
-
-
-class ArenaSummary(_WithoutNone):
-    """Results of an arena.
-
-    Attributes:
-        game: the game string.
-        games: number of games.
-        distinct_games: number of different games, by pairing: equal games of two pairings count twice.
-        players: the players by decreasing rating.
-        anchor: the player with rating 0.
-        seat: advantage of seat 0.
-        covariance_of: the players in the order of ``covariance``.
-        covariance: covariance in Elo² of the ratings and, last, of the advantage of seat 0.
-        pairings: the results by pairing.
         settings: the settings of the arena.
-        sprt: the state of the sequential test; None without one.
+        matches: the results of the pairings with games, in their order; ``pairings`` in files.
     """
 
-    game: GameString
-    games: int
-    distinct_games: int
-    players: Tuple[PlayerSummary]
-    anchor: str
-    seat: SeatSummary
-    covariance_of: Tuple[str]
-    covariance: Tuple[Tuple[float]]
-    pairings: Tuple[PairingSummary]
     settings: ArenaSettings
-    sprt: SprtSummary | None = None
+    matches: Tuple[MatchResult] = Field(alias="pairings")
 
     @model_validator(mode="after")
-    def _check_together(self) -> ArenaSummary:
-        names = sorted(self.covariance_of)
-        if len(set(names)) != len(names):
-            raise ValueError(f"covariance_of must name each player once, got {names}")
-        if sorted(player.name for player in self.players) != names or self.anchor not in names:
-            raise ValueError("players, anchor and covariance_of must name the same players")
-        if {len(self.covariance), *map(len, self.covariance)} != {len(names) + 1}:
-            raise ValueError(f"covariance must have {len(names) + 1} rows and columns")
-        matrix = np.array(self.covariance)
-        if not np.allclose(matrix, matrix.T):
-            raise ValueError("covariance must be symmetric")
-        variances = np.linalg.eigvalsh(matrix)
-        if variances[0] < -1e-6 * abs(variances[-1]):
-            raise ValueError(f"covariance must be positive semidefinite, got an eigenvalue of {variances[0]:g}")
-        if self.settings.game != self.game:
-            raise ValueError(f"settings.game must be {self.game}, got {self.settings.game}")
+    def _check_players(self) -> ArenaResult:
+        for match in self.matches:
+            if not {*match.names} <= {*self.settings.players}:
+                raise ValueError(
+                    f"pairings must be of the players {', '.join(self.settings.players)}, got {match.names}"
+                )
         return self
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def game(self) -> str:
+        """The game string."""
+        return self.settings.game
+
+    @computed_field(alias="games")  # type: ignore[prop-decorator]
+    @property
+    def num_games(self) -> int:
+        """Number of games."""
+        return 2 * self.num_pairs
+
+    @property
+    def num_pairs(self) -> int:
+        """Number of finished pairs of games."""
+        return sum(match.num_pairs for match in self.matches)
+
+    @computed_field(alias="distinct_games")  # type: ignore[prop-decorator]
+    @property
+    def num_distinct_games(self) -> int:
+        """Number of different games, by pairing: equal games of two pairings count twice."""
+        return sum(match.num_distinct_games for match in self.matches)
+
+    @property
+    def decision(self) -> SprtDecision | None:
+        """Decision of the sequential test; None if there is no test."""
+        return None if self.settings.sprt is None else self.settings.sprt.decide(self._pentanomial)
+
+    @property
+    def finished(self) -> bool:
+        """Whether all games have been played."""
+        if self.decision in (SprtDecision.ACCEPT_0, SprtDecision.ACCEPT_1):
+            return True
+        return self.num_pairs >= len(self.settings.pairings) * self.settings.num_pairs
+
+    @property
+    def log_likelihood_ratio(self) -> float | None:
+        """The log-likelihood ratio of the sequential test; None if there is no test."""
+        return None if self.settings.sprt is None else self.settings.sprt.log_likelihood_ratio(self._pentanomial)
+
+    @property
+    def _pentanomial(self) -> tuple[int, ...]:
+        return self.matches[0].pentanomial if self.matches else (0, 0, 0, 0, 0)
+
+    @property
+    def records(self) -> tuple[GameRecord, ...]:
+        """All games; none if the result was read from a file."""
+        return tuple(record for match in self.matches for record in match.records)
 
     @cached_property
     def ratings(self) -> Ratings:
-        """The ratings of the players."""
-        elo = {player.name: player.elo for player in self.players}
-        return Ratings(
-            self.covariance_of,
-            self.anchor,
-            np.array([elo[name] for name in self.covariance_of]),
-            self.seat.elo,
-            np.array(self.covariance, np.float64),
-        )
+        """The ratings, relative to random or else to the first player. Raises :class:`RatingError` if there are none (yet)."""
+        return rate_players(self.matches)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def players(self) -> list[dict[str, Any]]:
+        """The players by decreasing rating.
+
+        For each: its ``rank``, ``name``, ``elo`` and the standard ``error``, ``points``, ``games``, ``distinct_games`` and,
+        except for the last one, the difference to the next, ``over_next``: ``elo``, ``error``, ``likelihood_of_superiority``.
+        """
+        return [self._player(rank) for rank in range(1, len(self.ratings.names) + 1)]
+
+    def _player(self, rank: int) -> dict[str, Any]:
+        ratings, name = self.ratings, self.ratings.order[rank - 1]
+        own = [match for match in self.matches if name in match.names]
+        points = [match.score if match.names[0] == name else 1 - match.score for match in own]
+        row = {
+            "rank": rank,
+            "name": name,
+            **_with_error(*ratings.rating(name)),
+            "points": round(2 * sum(map(operator.mul, points, (match.num_games for match in own)))) / 2,
+            "games": sum(match.num_games for match in own),
+            "distinct_games": sum(match.num_distinct_games for match in own),
+        }
+        if rank < len(ratings.order):
+            below = ratings.order[rank]
+            superiority = ratings.likelihood_of_superiority(name, below)
+            row["over_next"] = {
+                **_with_error(*ratings.difference(name, below)),
+                "likelihood_of_superiority": superiority,
+            }
+        return row
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def anchor(self) -> str:
+        """The player with rating 0."""
+        return self.ratings.anchor
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def seat(self) -> dict[str, float]:
+        """Advantage of seat 0 in Elo, and its standard error: ``elo`` and ``error``."""
+        return _with_error(self.ratings.seat_elo, self.ratings.seat_error)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def covariance_of(self) -> tuple[str, ...]:
+        """The players in the order of ``covariance``."""
+        return self.ratings.names
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def covariance(self) -> list[list[float]]:
+        """Covariance in Elo² of the ratings and, last, of the advantage of seat 0."""
+        return self.ratings.covariance.tolist()
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def sprt(self) -> dict[str, Any] | None:
+        """State of the sequential test: ``test``, ``log_likelihood_ratio``, ``bounds`` and ``decision``; None without one."""
+        sprt, decision = self.settings.sprt, self.decision
+        if sprt is None or decision is None:
+            return None
+        return {
+            "test": str(sprt),
+            "log_likelihood_ratio": self.log_likelihood_ratio,
+            "bounds": [sprt.lower_bound, sprt.upper_bound],
+            "decision": decision.value,
+        }
 
     def table(self) -> Table:
         """Return the table of the players.
@@ -171,21 +181,21 @@ class ArenaSummary(_WithoutNone):
         over the player below.
         """
         table = Table(
-            title=f"{self.game}: {self.games} games, {self.distinct_games} distinct",
-            caption=f"Elo, {self.anchor} = 0; player 0's seat is worth {self.seat.elo:+.0f} ± {self.seat.standard_error:.0f}; "
+            title=f"{self.game}: {self.num_games} games, {self.num_distinct_games} distinct",
+            caption=f"Elo, {self.anchor} = 0; player 0's seat is worth {self.seat['elo']:+.0f} ± {self.seat['error']:.0f}; "
             "LOS: likelihood of superiority over the next",
         )
         _add_columns(table, ("", "player", "rating", "±", "score", "games", "distinct", "LOS"), ("player",))
         for player in self.players:
             table.add_row(
-                str(player.rank),
-                player.name,
-                f"{player.elo:.0f}",
-                "" if player.name == self.anchor else f"{player.standard_error:.0f}",
-                percent(player.points / player.games),
-                str(player.games),
-                str(player.distinct_games),
-                "" if player.over_next is None else percent(player.over_next.likelihood_of_superiority),
+                str(player["rank"]),
+                player["name"],
+                f"{player['elo']:.0f}",
+                "" if player["name"] == self.anchor else f"{player['error']:.0f}",
+                percent(player["points"] / player["games"]),
+                str(player["games"]),
+                str(player["distinct_games"]),
+                percent(player["over_next"]["likelihood_of_superiority"]) if "over_next" in player else "",
             )
         return table
 
@@ -195,81 +205,19 @@ class ArenaSummary(_WithoutNone):
         names = ("first", "second")
         _add_columns(table, (*names, "0", "½", "1", "1½", "2", "score", "distinct games"), names)
         forfeits: list[str] = []
-        for pairing in self.pairings:
-            points = sum(half_points * count for half_points, count in enumerate(pairing.pentanomial)) / 2
+        for match in self.matches:
             table.add_row(
-                *pairing.names,
-                *map(str, pairing.pentanomial),
-                percent(points / (2 * pairing.pairs)),
-                str(pairing.distinct_games),
+                *match.names, *map(str, match.pentanomial), percent(match.score), str(match.num_distinct_games)
             )
-            for name, number in zip(pairing.names, pairing.forfeits, strict=True):
+            for name, number in zip(match.names, match.num_forfeits, strict=True):
                 if number:
-                    forfeits.append(f"{name} has forfeited {number} games of {' against '.join(pairing.names)}")
+                    forfeits.append(f"{name} has forfeited {number} games of {' against '.join(match.names)}")
         table.caption = "; ".join(forfeits) or None
         return table
 
 
-def results_of(result: ArenaResult) -> ArenaSummary:
-    """Return the ratings, the pairings and the state of the sequential test.
-
-    Raises:
-        RatingError: the players cannot be rated (yet).
-    """
-    ratings, sprt, ratio = result.ratings, result.settings.sprt, result.log_likelihood_ratio
-    test = None
-    if sprt is not None and result.decision is not None and ratio is not None:
-        bounds, decision = (sprt.lower_bound, sprt.upper_bound), result.decision.value
-        test = SprtSummary(test=str(sprt), log_likelihood_ratio=ratio, bounds=bounds, decision=decision)
-    return ArenaSummary(
-        game=result.settings.game,
-        games=result.num_games,
-        distinct_games=sum(match.num_distinct_games for match in result.matches),
-        players=tuple(_summarize_player(result, name, rank) for rank, name in enumerate(ratings.order, start=1)),
-        anchor=ratings.anchor,
-        seat=SeatSummary(elo=ratings.seat_elo, error=ratings.seat_error),
-        covariance_of=ratings.names,
-        covariance=ratings.covariance.tolist(),
-        pairings=tuple(map(_summarize_pairing, result.matches)),
-        settings=result.settings,
-        sprt=test,
-    )
-
-
-def _summarize_player(result: ArenaResult, name: str, rank: int) -> PlayerSummary:
-    ratings = result.ratings
-    elo, error = ratings.rating(name)
-    lead = None
-    if rank < len(ratings.order):
-        below = ratings.order[rank]
-        difference, its_error = ratings.difference(name, below)
-        superiority = ratings.likelihood_of_superiority(name, below)
-        lead = DifferenceSummary(elo=difference, error=its_error, likelihood_of_superiority=superiority)
-    points, games, distinct = games_of(result.matches, name)
-    return PlayerSummary(
-        rank=rank, name=name, elo=elo, error=error, points=points, games=games, distinct_games=distinct, over_next=lead
-    )
-
-
-def _summarize_pairing(match: MatchResult) -> PairingSummary:
-    return PairingSummary(
-        names=match.names,
-        pairs=len(match.scores),
-        distinct_games=match.num_distinct_games,
-        pentanomial=pentanomial(match.scores).tolist(),
-        won_drawn_lost_as_player_0=match.by_seat[0],
-        won_drawn_lost_as_player_1=match.by_seat[1],
-        forfeits=match.num_forfeits,
-    )
-
-
-def games_of(matches: Sequence[MatchResult], name: str) -> tuple[float, int, int]:
-    """Return a player's points, games, and distinct games over all its pairings."""
-    own = [match for match in matches if name in match.names]
-    points = sum(
-        float(match.scores.sum()) if match.names[0] == name else float((1 - match.scores).sum()) for match in own
-    )
-    return points, sum(match.num_games for match in own), sum(match.num_distinct_games for match in own)
+def _with_error(elo: float, error: float) -> dict[str, float]:
+    return {"elo": elo, "error": error}
 
 
 def check_picture_path(path: str | os.PathLike[str]) -> None:
@@ -329,8 +277,8 @@ def _cross_table(order: tuple[str, ...], matches: tuple[MatchResult, ...]) -> np
     games = np.zeros_like(points)
     for match in matches:
         first, second = (order.index(name) for name in match.names)
-        points[first, second] += match.scores.sum()
-        points[second, first] += (1 - match.scores).sum()
+        points[first, second] += match.score * match.num_games
+        points[second, first] += (1 - match.score) * match.num_games
         games[first, second] += match.num_games
         games[second, first] += match.num_games
     return np.where(games > 0, points / np.maximum(games, 1), np.nan)

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, Strict, ValidationInfo, field_valida
 from stoneworks.checks import check_integer
 from stoneworks.documents import Document
 from stoneworks.envs.rules import load_game
-from stoneworks.evaluation.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE
+from stoneworks.evaluation.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE, Names
 from stoneworks.evaluation.sprt import Sprt
 
 #: Maximum number of pairs of games per pairing.
@@ -20,8 +20,6 @@ MAX_PAIRS = 10_000_000
 #: Maximum number of chunks (files) of an arena.
 MAX_CHUNKS = 1_000_000
 
-#: The names of two players.
-Names = Annotated[tuple[str, str], Strict(False)]
 #: A game string, in the form of ``str(game)``.
 GameString = Annotated[str, AfterValidator(lambda text: str(load_game(text)))]
 
@@ -33,7 +31,7 @@ def _check_players(names: tuple[str, str]) -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class Chunk:
+class ArenaChunk:
     """A part of a pairing that is played and stored as a unit.
 
     Attributes:
@@ -108,11 +106,11 @@ class ArenaSettings(Document):
         return tuple(dict.fromkeys(name for pairing in self.pairings for name in pairing))
 
     @property
-    def chunks(self) -> tuple[Chunk, ...]:
+    def chunks(self) -> tuple[ArenaChunk, ...]:
         """The chunks, interleaved, so that an interrupted arena has played all pairings about equally."""
         sizes = [min(self.chunk_pairs, self.num_pairs - start) for start in range(0, self.num_pairs, self.chunk_pairs)]
         pairings = range(len(self.pairings))
-        return tuple(Chunk(pairing, number, size) for number, size in enumerate(sizes) for pairing in pairings)
+        return tuple(ArenaChunk(pairing, number, size) for number, size in enumerate(sizes) for pairing in pairings)
 
 
 def round_robin(names: Sequence[str]) -> tuple[tuple[str, str], ...]:

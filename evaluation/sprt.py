@@ -25,6 +25,7 @@ import numpy.typing as npt
 from pydantic import Field, model_serializer, model_validator
 
 from stoneworks.documents import Document
+from stoneworks.text import exact
 
 #: The possible scores of A in a pair, as fractions of the maximum of 2 points.
 PAIR_SCORES = np.array([0, 0.25, 0.5, 0.75, 1])
@@ -91,7 +92,7 @@ class Sprt(Document):
 
     @model_serializer
     def __str__(self) -> str:
-        return ",".join(f"{name}={_exactly(getattr(self, name))}" for name in type(self).model_fields)
+        return ",".join(f"{name}={exact(getattr(self, name))}" for name in type(self).model_fields)
 
     @property
     def lower_bound(self) -> float:
@@ -154,9 +155,3 @@ def _most_likely(shares: npt.NDArray[np.float64], mean: float) -> npt.NDArray[np
             high = middle
     likely = shares / (1 + middle * offsets)
     return likely / likely.sum()
-
-
-def _exactly(value: float) -> str:
-    """Return a text that ``float`` reads as ``value``, without trailing zeros."""
-    short = f"{value:g}"
-    return short if float(short) == value else repr(float(value))

@@ -12,7 +12,7 @@ from stoneworks.envs.rules import Game, load_game
 from stoneworks.evaluation.folder import records_of_chunk
 from stoneworks.evaluation.match import play_match
 from stoneworks.evaluation.records import GameRecord
-from stoneworks.evaluation.settings import ArenaSettings, Chunk
+from stoneworks.evaluation.settings import ArenaChunk, ArenaSettings
 from stoneworks.models import Bot, load_bot
 from stoneworks.models.bots.external_bot import kill_programs
 from stoneworks.processes import exit_with_parent, process_pool
@@ -29,7 +29,7 @@ class ArenaPlayError(ValueError):
     """Raised when a player fails or returns an invalid answer. The message names the players of the game and the cause."""
 
 
-def play_chunk(settings: ArenaSettings, players: Mapping[str, Player], chunk: Chunk) -> tuple[GameRecord, ...]:
+def play_chunk(settings: ArenaSettings, players: Mapping[str, Player], chunk: ArenaChunk) -> tuple[GameRecord, ...]:
     """Play a chunk and return its games.
 
     Raises:
@@ -82,8 +82,8 @@ def use_one_thread() -> None:
 
 
 def play_chunks(
-    settings: ArenaSettings, players: Mapping[str, Player], chunks: Sequence[Chunk], workers: int
-) -> Generator[tuple[Chunk, tuple[GameRecord, ...]], None, None]:
+    settings: ArenaSettings, players: Mapping[str, Player], chunks: Sequence[ArenaChunk], workers: int
+) -> Generator[tuple[ArenaChunk, tuple[GameRecord, ...]], None, None]:
     """Yield each chunk with its games when it is finished: with one worker in this process and in order, else in any order.
 
     Leaving the iterator early terminates the workers.
@@ -112,6 +112,6 @@ def _start_worker(entries: tuple[Entry, ...], settings: ArenaSettings, players: 
     _arena = settings, players
 
 
-def _play_in_worker(chunk: Chunk) -> tuple[GameRecord, ...]:
+def _play_in_worker(chunk: ArenaChunk) -> tuple[GameRecord, ...]:
     use_one_thread()
     return play_chunk(*_arena, chunk)

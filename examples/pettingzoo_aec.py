@@ -1,7 +1,7 @@
 """Train with REINFORCE in a loop over PettingZoo's AEC API; one policy plays both agents.
 
-python examples/pettingzoo_aec.py --games 6000 --output vadus.safetensors
-stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
+python examples/pettingzoo_aec.py --games 6000 --output vadus.onnx
+stoneworks match policy:vadus.onnx random --game "vadus(size=4)"
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
-from stoneworks.models.exported_policy import save_policy
+from stoneworks.models.inference.onnx_export import save_policy
 
 GAMES_PER_UPDATE = 64
 
@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--game", default="vadus(size=4)")
     parser.add_argument("--games", type=int, default=6000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", default="policy.safetensors")
+    parser.add_argument("--output", default="policy.onnx")
     options = parser.parse_args(arguments)
     torch.manual_seed(options.seed)
     torch.set_num_threads(1)

@@ -1,7 +1,7 @@
 """Train PufferLib's PPO on its native vector environment, against itself and the bot ``random``.
 
-python examples/pufferlib_ppo.py --frames 200000 --output vadus.safetensors
-stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
+python examples/pufferlib_ppo.py --frames 200000 --output vadus.onnx
+stoneworks match policy:vadus.onnx random --game "vadus(size=4)"
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.match import play_match
 from stoneworks.integrations.pufferlib import PufferVectorEnv, split
 from stoneworks.models import load_bot
-from stoneworks.models.exported_policy import save_policy
+from stoneworks.models.inference.onnx_export import save_policy
 
 NUM_ENVS, HORIZON = 64, 64
 CONFIG = {
@@ -90,7 +90,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--game", default="vadus(size=4)")
     parser.add_argument("--frames", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", default="policy.safetensors")
+    parser.add_argument("--output", default="policy.onnx")
     options = parser.parse_args(arguments)
     torch.manual_seed(options.seed)
     torch.set_num_threads(1)

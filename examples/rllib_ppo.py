@@ -1,7 +1,7 @@
 """Train RLlib's PPO with self-play on the PettingZoo environment; one masked policy plays both agents.
 
-python examples/rllib_ppo.py --frames 160000 --output vadus.safetensors
-stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
+python examples/rllib_ppo.py --frames 160000 --output vadus.onnx
+stoneworks match policy:vadus.onnx random --game "vadus(size=4)"
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.match import play_match
 from stoneworks.integrations.rllib import MaskedModule, make_aec_env, register_environments
 from stoneworks.models import load_bot
-from stoneworks.models.exported_policy import save_policy
+from stoneworks.models.inference.onnx_export import save_policy
 
 
 def make_env(game: str) -> object:
@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--game", default="vadus(size=4)")
     parser.add_argument("--frames", type=int, default=160_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", default="policy.safetensors")
+    parser.add_argument("--output", default="policy.onnx")
     options = parser.parse_args(arguments)
 
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)

@@ -1,7 +1,7 @@
 """Train sb3-contrib's MaskablePPO on one Gymnasium environment, against the bot ``random``.
 
-python examples/sb3_single.py --frames 120000 --output vadus.safetensors
-stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
+python examples/sb3_single.py --frames 120000 --output vadus.onnx
+stoneworks match policy:vadus.onnx random --game "vadus(size=4)"
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from stoneworks.envs.rules import load_game
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
-from stoneworks.models.exported_policy import save_policy
+from stoneworks.models.inference.onnx_export import save_policy
 
 
 def make_env(game: str) -> gymnasium.Env:
@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--game", default="vadus(size=4)")
     parser.add_argument("--frames", type=int, default=120_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", default="policy.safetensors")
+    parser.add_argument("--output", default="policy.onnx")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
 

@@ -1,7 +1,7 @@
 """Train sb3-contrib's MaskablePPO with self-play on a vector of games.
 
-python examples/sb3_vector.py --frames 400000 --output vadus.safetensors
-stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
+python examples/sb3_vector.py --frames 400000 --output vadus.onnx
+stoneworks match policy:vadus.onnx random --game "vadus(size=4)"
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from stoneworks.envs.self_play import SelfPlayVectorEnv
 from stoneworks.evaluation.match import play_match
 from stoneworks.integrations.sb3 import SB3VecEnv, SelfPlayMaskablePPO
 from stoneworks.models import load_bot
-from stoneworks.models.exported_policy import save_policy
+from stoneworks.models.inference.onnx_export import save_policy
 
 
 def make_env(game: str) -> SB3VecEnv:
@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--game", default="vadus(size=4)")
     parser.add_argument("--frames", type=int, default=400_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", default="policy.safetensors")
+    parser.add_argument("--output", default="policy.onnx")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
 

@@ -1,7 +1,7 @@
 """Train TorchRL's PPO on the vector environment, against itself and the bot ``random``.
 
-python examples/torchrl_ppo.py --frames 250000 --output vadus.safetensors
-stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
+python examples/torchrl_ppo.py --frames 250000 --output vadus.onnx
+stoneworks match policy:vadus.onnx random --game "vadus(size=4)"
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from stoneworks.envs.rules import load_game
 from stoneworks.envs.vector import VectorEnv
 from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
-from stoneworks.models.exported_policy import save_policy
+from stoneworks.models.inference.onnx_export import save_policy
 
 NUM_ENVS, FRAMES_PER_BATCH, NUM_EPOCHS, BATCH_SIZE = 64, 4096, 3, 512
 
@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--game", default="vadus(size=4)")
     parser.add_argument("--frames", type=int, default=250000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", default="policy.safetensors")
+    parser.add_argument("--output", default="policy.onnx")
     options = parser.parse_args(arguments)
     torch.manual_seed(options.seed)
     torch.set_num_threads(1)

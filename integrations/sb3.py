@@ -47,34 +47,12 @@ class SB3VecEnv(VecEnv):
         super().__init__(games.num_envs, games.single_observation_space, games.single_action_space)
         self._actions: npt.NDArray[np.int64] = np.zeros(games.num_envs, np.int64)
         self._lengths = np.zeros(games.num_envs, np.int64)
-        self._keep_games = False
         self._bootstraps = not isinstance(games, SelfPlayVectorEnv)
 
-    @property
-    def lengths(self) -> npt.NDArray[np.int64]:
-        """The number of actions so far in each game, a copy, ``int64[num_envs]``."""
-        return self._lengths.copy()
-
-    def keep_games(self, lengths: npt.NDArray[np.int64] | None = None) -> None:
-        """Make the next ``reset`` continue the current games, e.g. after ``VectorEnv.restore_games``.
-
-        Args:
-            lengths: ``int64[num_envs]``, the number of actions so far in each game; None keeps the current numbers.
-        """
-        if lengths is not None:
-            if np.shape(lengths) != (self.num_envs,):
-                raise ValueError(f"lengths must have shape ({self.num_envs},), got {np.shape(lengths)}")
-            self._lengths[:] = lengths
-        self._keep_games = True
-
     def reset(self) -> npt.NDArray[Any]:
-        """Start all games (see ``keep_games``); return the observations, ``[num_envs, ...]``."""
-        if self._keep_games:
-            self._keep_games = False
-            observations = self.games.observations()
-        else:
-            observations, _ = self.games.reset(seed=self._seeds[0])
-            self._lengths[:] = 0
+        """Start all games; return the observations, ``[num_envs, ...]``."""
+        observations, _ = self.games.reset(seed=self._seeds[0])
+        self._lengths[:] = 0
         self._reset_seeds()
         self._reset_options()
         return observations

@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError, model_validator
 from stoneworks.documents import Document, describe
 from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.parts import features_of
-from stoneworks.registry import Entry, Reference, Registry, path_of
+from stoneworks.registry import HINT, Entry, Reference, Registry, path_of
 
 ENTRY_POINT_GROUP = "stoneworks.networks"
 
@@ -131,7 +131,7 @@ def network_entry(kind: object) -> NetworkEntry:
         ValueError: it is unknown (listing the valid kinds).
     """
     if kind not in NETWORKS:
-        raise ValueError(f"kind must be one of {', '.join(network_names())}, got {kind!r}")
+        raise ValueError(f"kind must be one of {', '.join(network_names())}, got {kind!r}; {HINT}")
     return NETWORKS[kind]  # type: ignore[index]
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.rules.parts import features_of
 from stoneworks.extras import require_extra
-from stoneworks.files import sync_folder, write_through
+from stoneworks.files import naming_errors, sync_folder, write_through
 from stoneworks.models.architecture import Architecture, NetworkConfig, network_config
 from stoneworks.models.description import (
     METADATA_FILE,
@@ -53,13 +53,12 @@ _LIBRARIES = ("stoneworks", "torch", "numpy", "numba", "safetensors", "stable-ba
 
 
 @dataclass(frozen=True)
-class Checkpoint:
-    """A loaded and validated checkpoint.
+class CheckpointInformation:
+    """A validated checkpoint without its network.
 
     Attributes:
         folder: path of the checkpoint.
         game: the game that the network was trained on.
-        network: the network with its weights.
         play: how the agent plays.
         training: the training metadata saved with the checkpoint.
         libraries: versions of the libraries that wrote the checkpoint.
@@ -67,10 +66,20 @@ class Checkpoint:
 
     folder: Path
     game: Game
-    network: BoardNetwork
     play: PlaySettings
     training: Mapping[str, Any]
     libraries: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Checkpoint(CheckpointInformation):
+    """A loaded and validated checkpoint.
+
+    Attributes:
+        network: the network with its weights.
+    """
+
+    network: BoardNetwork
 
 
 def save_checkpoint(
@@ -121,9 +130,10 @@ def save_checkpoint(
     except (TypeError, ValueError) as error:
         raise CheckpointError(f"training must be representable as JSON ({error}), got {training!r}") from None
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(
+    outer_folder = tempfile.TemporaryDirectory(
         prefix=f".{target.name}.", suffix=".tmp", dir=target.parent, ignore_cleanup_errors=True
-    ) as outer:
+    )
+    with naming_errors(target), outer_folder as outer:
         temporary = Path(outer, "checkpoint")
         temporary.mkdir()  # with the usual permissions, unlike the folder around it
         for name, content in contents.items():
@@ -235,12 +245,24 @@ def _rules(game: Game, config: NetworkConfig) -> dict[str, Any]:
     }
 
 
-def _load(path: Path, description: CheckpointDescription, game: Game | None) -> Checkpoint:
-    problem = f"{path}: "
+def read_information(folder: str | os.PathLike[str]) -> CheckpointInformation:
+    """Return what a checkpoint says, whether or not its kind of network is registered. Raises :class:`CheckpointError`."""
+    path = Path(folder)
+    return _information(path, read_description(path))
+
+
+def _information(path: Path, description: CheckpointDescription) -> CheckpointInformation:
     try:
         trained_on = load_game(description.game)
     except ValueError as error:
-        raise CheckpointError(f"{problem}its game is {description.game!r}: {error}") from None
+        raise CheckpointError(f"{path}: its game is {description.game!r}: {error}") from None
+    return CheckpointInformation(path, trained_on, description.play, description.training, description.libraries)
+
+
+def _load(path: Path, description: CheckpointDescription, game: Game | None) -> Checkpoint:
+    problem = f"{path}: "
+    information = _information(path, description)
+    trained_on = information.game
     config = _read_network_config(problem, description.network)
     for name, here in _rules(trained_on, config).items():
         if getattr(description, name) != here:
@@ -248,12 +270,12 @@ def _load(path: Path, description: CheckpointDescription, game: Game | None) -> 
     if game is not None:
         description.check_plays(str(path), game)
     weights = _read_tensors(path, WEIGHTS_FILE, description)
-    network = make_network(Architecture.of_game(trained_on, config))
+    network = make_network(Architecture.of_game(trained_on, config), seed=0)  # its weights are replaced
     _check_weights(problem, weights, network.state_dict())
     network.load_state_dict(weights)
     network.eval()
     _check_numbers(problem, network, game or trained_on)
-    return Checkpoint(path, trained_on, network, description.play, description.training, description.libraries)
+    return Checkpoint(**vars(information), network=network)
 
 
 def _read_network_config(problem: str, values: Mapping[str, Any]) -> NetworkConfig:

@@ -14,13 +14,13 @@ from stoneworks.checks import check_integer
 from stoneworks.envs.rules import Batch, Game
 from stoneworks.envs.rules.parts import has_features, has_heuristic
 from stoneworks.models.bots.loading import load_bot, playable_bots
+from stoneworks.models.inference.winograd import compiled_network
 from stoneworks.models.machine import num_processors
 from stoneworks.models.network_inputs import NetworkInputs
-from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
-from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy, SearchSettings
+from stoneworks.models.search.leaf_values import make_leaf_values
+from stoneworks.models.search.network_search import NetworkSearch, SearchSettings, SelectionRule
 from stoneworks.models.search.puct import PUCT
-from stoneworks.models.winograd import compiled_network
 from stoneworks.processes import exit_with_parent, process_pool
 
 
@@ -64,7 +64,7 @@ def _bot(name: str, game: Game) -> None:
 
 def _search(game: Game) -> None:
     answer = np.zeros((1, game.num_actions), np.float32), np.zeros(1, np.float32)
-    policies: tuple[SearchPolicy, ...] = (Gumbel(), PUCT())
+    policies: tuple[SelectionRule, ...] = (Gumbel(), PUCT())
     for policy in policies:  # in one process, because they share kernels
         for features in {False, has_features(game)}:
             settings = SearchSettings(policy, features=features)
@@ -74,8 +74,8 @@ def _search(game: Game) -> None:
 def _networks(game: Game) -> None:
     compiled_network()
     NetworkInputs(game, has_features(game)).of_state(game.new_initial_state())
-    for guide in ("playouts", "evaluation") if has_heuristic(game) else ("playouts",):
-        make_guide(guide, game)
+    for name in ("playouts", "heuristic") if has_heuristic(game) else ("playouts",):
+        make_leaf_values(name, game)
 
 
 #: Parts of stoneworks, each with a function that compiles its kernels.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -15,8 +16,15 @@ from stoneworks.reading import read_json
 #: Name of a checkpoint's description.
 METADATA_FILE = "checkpoint.json"
 
-#: Names of the guides (see :mod:`stoneworks.models.search.guides`).
-GuideName = Literal["evaluation", "playouts", "none"]
+#: Names of leaf values (see :mod:`stoneworks.models.search.leaf_values`).
+LeafValuesName = Literal["heuristic", "playouts", "none"]
+
+#: New names of keys of :class:`PlaySettings` and of configurations, by old name.
+RENAMED_KEYS = {
+    "guide": "leaf_values",
+    "guide_weight": "leaf_value_weight",
+    "guide_playouts": "leaf_value_playouts",
+}
 
 
 class CheckpointError(ValueError):
@@ -30,19 +38,20 @@ class PlaySettings(Document):
         deterministic_policy: whether playing the policy without search takes the most probable action instead of sampling.
         discount: discount of values per action in searches, in (0, 1].
         value_scale: weight of values against priors in searches (see :class:`stoneworks.models.search.gumbel.Gumbel`).
-        guide: evaluation of leaves in addition to the network's (see :mod:`stoneworks.models.search.guides`).
-        guide_weight: weight of the guide, in [0, 1]; the network has the rest.
-        guide_playouts: random playouts per leaf, for the guide ``playouts``.
+        leaf_values: values of leaves in addition to the network's (see :mod:`stoneworks.models.search.leaf_values`).
+        leaf_value_weight: weight of these values, in [0, 1]; the network has the rest.
+        leaf_value_playouts: random playouts per leaf, for the leaf values ``playouts``.
     """
 
     error: ClassVar[type[ValueError]] = CheckpointError
+    renamed_keys: ClassVar[Mapping[str, str]] = RENAMED_KEYS
 
     deterministic_policy: bool = False
     discount: float = Field(1.0, gt=0, le=1)
     value_scale: float = Field(0.5, ge=0)
-    guide: GuideName = "none"
-    guide_weight: float = Field(0.0, ge=0, le=1)
-    guide_playouts: int = Field(1, ge=1)
+    leaf_values: LeafValuesName = "none"
+    leaf_value_weight: float = Field(0.0, ge=0, le=1)
+    leaf_value_playouts: int = Field(1, ge=1)
 
 
 class SavedFile(Document):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import platform
 import sys
@@ -36,10 +37,44 @@ def keep_freed_memory() -> bool:
 
 
 def num_processors() -> int:
-    """Return the number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    """Return the number of processors that this process may use, by its affinity and by the quota of its container."""
+    number = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return math.ceil(min(number, processor_quota()))
+
+
+def processor_quota(of_process: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/fs/cgroup")) -> float:
+    """Return how many processors' time the control groups (cgroups) of this process may use; infinity without a limit.
+
+    Args:
+        of_process: the file that lists the groups, one a line: ``0::/path`` of version 2, ``4:cpu,cpuacct:/path`` of version 1.
+        root: where the groups are mounted. In a container, that is often its own group, whatever the path says.
+    """
+    quota = math.inf
+    try:
+        lines = of_process.read_text(encoding="utf-8").splitlines()
+    except OSError:  # not on Linux
+        return quota
+    for _, controllers, path in (line.split(":", 2) for line in lines if line.count(":") >= 2):
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        for top in (root / controllers, root / "cpu") if controllers else (root,):
+            group = top / path.lstrip("/")
+            for folder in (top, *(parent for parent in (group, *group.parents) if top in parent.parents)):
+                quota = min(quota, _quota_of(folder))
+    return quota
+
+
+def _quota_of(group: Path) -> float:
+    """Return the quota of a control group itself."""
+    for names in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):
+        try:
+            words = " ".join((group / name).read_text(encoding="utf-8") for name in names).split()
+            microseconds, period = float(words[0]), float(words[1])
+        except (OSError, ValueError, IndexError):  # no such file, or "max" for no limit
+            continue
+        if microseconds > 0 and period > 0:  # -1 is no limit
+            return microseconds / period
+    return math.inf
 
 
 def processor_name() -> str:

@@ -5,9 +5,15 @@ All networks are fully convolutional with global pooling, so the same weights ap
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import cast
+
+import numpy as np
+import numpy.typing as npt
 
 from stoneworks.extras import require_extra
 from stoneworks.models.architecture import Architecture as Architecture, ResidualConfig, network_entry
@@ -60,6 +66,13 @@ class BoardNetwork(nn.Module):
             player to move, ``float32[batch]`` in [-1, 1].
         """
         raise NotImplementedError
+
+    def infer(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Return the outputs of :meth:`forward` as arrays, for ``planes[n, input planes, height, width]``."""
+        with torch.inference_mode():
+            device = next(self.parameters()).device
+            logits, values = self(torch.from_numpy(planes).to(device))
+            return logits.float().cpu().numpy(), values.float().cpu().numpy()
 
     def logits_and_value(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Return the outputs of the policy and value heads for the ``observations`` of :meth:`forward`.
@@ -170,13 +183,41 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 
-def make_network(architecture: Architecture) -> BoardNetwork:
-    """Create a network; the weights are initialized from torch's global random generator.
+#: Held while torch's global random generator is another one, so that threads do not restore each other's.
+_SEEDING = threading.RLock()
+
+
+@contextmanager
+def torch_defaults() -> Iterator[None]:
+    """Create tensors as float32 on the CPU by default, whatever the program's defaults are; these are restored afterwards."""
+    dtype = torch.get_default_dtype()
+    # Such a context slows down every operation, so it is left out where it changes nothing.
+    device = contextlib.nullcontext() if torch.get_default_device().type == "cpu" else torch.device("cpu")
+    torch.set_default_dtype(torch.float32)
+    try:
+        with device:
+            yield
+    finally:
+        torch.set_default_dtype(dtype)
+
+
+def make_network(architecture: Architecture, seed: int | None = None) -> BoardNetwork:
+    """Create a network of float32 on the CPU.
+
+    Args:
+        architecture: the architecture.
+        seed: seed of the initial weights; torch's global random generator is left as it is. None draws from that.
 
     Raises:
         RegistrationError: if the registered network cannot be imported or is not a subclass of :class:`BoardNetwork`.
     """
-    return network_entry(architecture.kind).load_class("network", BoardNetwork)(architecture)
+    network_class = network_entry(architecture.kind).load_class("network", BoardNetwork)
+    with torch_defaults():
+        if seed is None:
+            return network_class(architecture)
+        with _SEEDING, torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(seed)
+            return network_class(architecture)
 
 
 class ResidualBlock(nn.Module):

@@ -55,5 +55,6 @@ class SolvedGame(Document):
 def shipped_solutions() -> dict[str, SolvedGame]:
     """Return the results in the folders ``solved`` of all games, by game string. Raises ``DocumentError`` if a file is invalid."""
     folders = (entry.folder() for entry in GAMES.loadable())
-    files = (file for folder in folders if folder for file in sorted(folder.glob("solved/*.json")))
-    return {solved.game: solved for solved in map(SolvedGame.from_file, files)}
+    files = [file for folder in folders if folder for file in folder.glob("solved/*.json")]
+    solved = map(SolvedGame.from_file, sorted(files, key=lambda file: file.name))
+    return {one.game: one for one in solved}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Callable
@@ -15,8 +16,11 @@ import numpy.typing as npt
 from stoneworks.checks import check_integer, check_positive
 from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.parts import has_heuristic, heuristic_kernels
+from stoneworks.files import naming_errors, replacing
 from stoneworks.models.search import proof_search
-from stoneworks.models.search.proof_search import LIMIT, NUM_PROGRESS, PLY, POSITIONS, SUCCESS
+from stoneworks.models.search.proof_search import Progress
+
+logger = logging.getLogger("stoneworks.solver")
 
 #: Memory of a table by default, in MiB.
 MEMORY_MIB = 256
@@ -59,6 +63,18 @@ class Solution:
     def result_of(self, player: int) -> int:
         """Return the result for ``player``."""
         return self.result if player == self.player else -self.result
+
+
+class TableNotSavedError(OSError):
+    """Raised when a position is solved and the table cannot be written, such as on a full disk.
+
+    Attributes:
+        solution: the solution.
+    """
+
+    def __init__(self, solution: Solution, *arguments: object) -> None:
+        super().__init__(*arguments)
+        self.solution = solution
 
 
 class Solver:
@@ -107,7 +123,6 @@ class Solver:
             raise SolverMemoryError(f"there is not enough memory for games of up to {depth - 2} actions") from None
         self._hashing = proof_search.hash_keys(game)
         self._history = np.full((2, game.num_actions), 0.5, np.float32)
-        self._progress = np.zeros(NUM_PROGRESS, np.int64)
         by_evaluation = order_by_evaluation and has_heuristic(game)
         rate = heuristic_kernels(game)["rate_actions"] if by_evaluation else proof_search.rate_equally
         self._search = game.compiled(proof_search.search_proof, {"rate_actions": rate})
@@ -130,6 +145,7 @@ class Solver:
 
         Raises:
             UnsolvedError: a limit is reached.
+            TableNotSavedError: the position is solved and the table cannot be written; the error contains the solution.
             ValueError: an argument is invalid.
         """
         if state.game != self.game or state.is_terminal():
@@ -138,58 +154,62 @@ class Solver:
             check_integer("max_positions", max_positions, 1)
         if seconds is not None:
             check_positive("seconds", seconds)
-        budget = _Budget(state, max_positions, seconds, progress)
+        limits = _SearchLimits(state, max_positions, seconds, progress)
         self._saved_at = time.monotonic()
         try:
-            result = self._result(state, budget)
-            budget.known = _in_words(result, state.current_player())
-            actions = [action for action in state.legal_actions() if self._keeps(state, action, result, budget)]
-        finally:
+            result = self._result(state, limits)
+            limits.known = _in_words(result, state.current_player())
+            actions = [action for action in state.legal_actions() if self._keeps(state, action, result, limits)]
+        except BaseException:
+            self._save_or_warn()
+            raise
+        solution = Solution(state.current_player(), result, tuple(actions), limits.visited, limits.seconds)
+        try:
             self._save()
-        return Solution(state.current_player(), result, tuple(actions), budget.visited, budget.seconds)
+        except OSError as error:
+            raise TableNotSavedError(solution, error.errno, error.strerror, error.filename) from None
+        return solution
 
     def value(self, state: State) -> float:
         """Return the result of a position for player 0; also of terminal positions."""
         if state.is_terminal():
             return state.returns()[0]
-        result = self._result(state, _Budget(state))
+        result = self._result(state, _SearchLimits(state))
         return float(result if state.current_player() == 0 else -result)
 
-    def _result(self, state: State, budget: _Budget) -> int:
+    def _result(self, state: State, limits: _SearchLimits) -> int:
         for result in (1, 0):
-            if self._reaches(state, result, budget):
+            if self._reaches(state, result, limits):
                 return result
-            budget.known = "no win" if result else "a loss"
+            limits.known = "no win" if result else "a loss"
         return -1
 
-    def _keeps(self, state: State, action: int, result: int, budget: _Budget) -> bool:
+    def _keeps(self, state: State, action: int, result: int, limits: _SearchLimits) -> bool:
         if result == -1:
             return True
         child, player = state.child(action), state.current_player()
         if child.is_terminal():
             return child.returns()[player] >= result
         if child.current_player() == player:
-            return self._reaches(child, result, budget)
-        return not self._reaches(child, 1 - result, budget)
+            return self._reaches(child, result, limits)
+        return not self._reaches(child, 1 - result, limits)
 
-    def _reaches(self, state: State, result: int, budget: _Budget) -> bool:
+    def _reaches(self, state: State, result: int, limits: _SearchLimits) -> bool:
         """Return whether the player to move gets at least ``result``."""
         self._path[0] = state.record
         self._frames[0]["entered"], self._frames[0]["need"] = 0, result
-        work = self._progress
-        work[:] = 0
-        chunk = _FIRST_CHUNK
-        while work[PLY] >= 0:
-            begin, visited = time.perf_counter(), int(work[POSITIONS])
-            work[LIMIT] = visited + budget.check(chunk)
-            stack = self._path, self._frames, self._candidates
-            self._search(self.game.board, *stack, self._table, self._hashing, self._history, work)
-            budget.visited += int(work[POSITIONS]) - visited
+        progress, chunk = Progress(), _FIRST_CHUNK
+        while progress.ply >= 0:
+            begin, before = time.perf_counter(), progress
+            arrays = self._path, self._frames, self._candidates, self._table, self._hashing, self._history
+            max_positions = before.num_positions + limits.check(chunk)
+            progress = Progress(*self._search(self.game.board, *arrays, before, max_positions))
+            limits.visited += progress.num_positions - before.num_positions
             elapsed = time.perf_counter() - begin
             chunk = min(2 * chunk, max(_FIRST_CHUNK, int(chunk * SECONDS_PER_CALL / max(elapsed, 1e-9))))
             if time.monotonic() - self._saved_at > SECONDS_PER_SAVE:
-                self._save()
-        return bool(work[SUCCESS])
+                self._save_or_warn()
+        return progress.success
 
     # -- The table -----------------------------------------------------------------------------------------------------
 
@@ -224,17 +244,18 @@ class Solver:
         self._saved_at = time.monotonic()
         if self._file is None:
             return
-        temporary = self._file.with_name(f".{self._file.name}.{os.getpid()}.tmp")
+        with naming_errors(self._file), replacing(self._file) as temporary, temporary.open("wb") as opened:
+            np.savez(opened, game=np.array(self._name), table=self._table)
+
+    def _save_or_warn(self) -> None:
         try:
-            with temporary.open("wb") as opened:
-                np.savez(opened, game=np.array(self._name), table=self._table)
-            os.replace(temporary, self._file)
-        finally:
-            temporary.unlink(missing_ok=True)
+            self._save()
+        except OSError as error:
+            logger.warning("the table cannot be saved: %s", error)
 
 
 @dataclass
-class _Budget:
+class _SearchLimits:
     """What is left of the limits of one call of ``solve``, and what it has found so far."""
 
     state: State

@@ -25,8 +25,8 @@ from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.bots.external_bot import ExternalBot
 from stoneworks.models.bots.greedy_bot import GreedyBot
 from stoneworks.models.bots.mcts_bot import MCTSBot
-from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
+from stoneworks.models.search.leaf_values import make_leaf_values
 from stoneworks.models.search.network_search import NetworkSearch, SearchSettings
 from stoneworks.models.search.puct import PUCT
 from stoneworks.models.solver import Solver
@@ -69,14 +69,14 @@ ADVANTAGES = partial(self_play_advantages, **STEP, next_players=[0])
         (partial(ExternalBot, sys.executable, GAME), "start_seconds", ["1"], "0"),
         (partial(load_bot, "random", GAME), "seed", [-1, 1.5, True, "1"], "0"),
         (SETTINGS, "discount", [0.0], "0 1"),
-        (SETTINGS, "guide_weight", [40], "0 1"),
+        (SETTINGS, "leaf_value_weight", [40], "0 1"),
         (SETTINGS, "batch", [0], "1 1024"),
         (SETTINGS, "threads", [0], "1 256"),
         (SEARCH, "max_games", [0], "1"),
         (SEARCH, "max_simulations", [0], "1"),
         (SEARCH, "max_edges", [0, 2 * GAME.num_actions - 1], f"{2 * GAME.num_actions}"),
         (partial(ExternalBot, sys.executable, GAME), "seed", [-1, "x"], "0"),
-        (partial(make_guide, "playouts", GAME), "num_playouts", [0], "1"),
+        (partial(make_leaf_values, "playouts", GAME), "num_playouts", [0], "1"),
         (Gumbel, "max_considered", [0], "1"),
         (Gumbel, "value_scale", [NAN], "0"),
         (Gumbel, "gumbel_scale", [-1], "0"),
@@ -104,7 +104,10 @@ def test_a_wrong_argument_is_named(call: Callable[..., object], argument: str, v
     ("call", "words"),
     [
         (lambda: AlphaBetaBot(GAME, seconds=10**400), "seconds must be .* 0"),
-        (lambda: make_guide("greedy", GAME), "guide must be one of evaluation, playouts, none, got 'greedy'"),
+        (
+            lambda: make_leaf_values("greedy", GAME),
+            "leaf_values must be one of heuristic, playouts, none, got 'greedy'",
+        ),
         (
             lambda: VectorEnv(2, GAME, opponent={"random": "x"}),
             "share of opponent 'random' must be a number >= 0, got 'x'",

@@ -141,7 +141,9 @@ def test_a_block_of_python_prints_what_the_page_shows(
 
 def test_excerpts_match_the_examples_and_those_of_libraries_are_shown_whole_and_tested() -> None:
     excerpts = [block for page, _, language, block in BLOCKS if (page, language) == ("docs/adding-a-game.md", "py")]
-    example = "".join((ROOT / "examples" / name).read_text(encoding="utf-8") for name in ("hex.py", "breakthrough.py", "imitation.py"))
+    example = "".join(
+        (ROOT / "examples" / name).read_text(encoding="utf-8") for name in ("hex.py", "breakthrough.py", "imitation.py")
+    )
     assert len(excerpts) > 3
     assert [excerpt for excerpt in excerpts if excerpt not in example] == []
     pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "libraries").glob("*.md"))

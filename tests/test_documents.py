@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import pytest
 from pydantic import Field
@@ -14,6 +15,8 @@ from stoneworks.reading import parse_json, read_bytes, read_json, read_text
 
 
 class Search(Document):
+    renamed_keys: ClassVar[Mapping[str, str]] = {"playouts": "simulations"}
+
     simulations: int = Field(64, ge=1)
     temperature: float = Field(1.0, gt=0)
 
@@ -46,6 +49,7 @@ def test_values_are_kept_and_checked_in_python_too_and_long_ones_are_truncated_i
         ({"game": "x", "search": {"simulations": True}}, "search.simulations must be a valid integer, got True"),
         ({"game": "x", "search": {"temperature": float("nan")}}, "search.temperature must be a finite number, got nan"),
         ({"game": "x", "search": {"sims": 1}}, "unknown key search.sims; valid keys: simulations, temperature"),
+        ({"game": "x", "search": {"playouts": 1}}, "the key search.playouts has been renamed to search.simulations"),
         ({"game": "x", "more": 1}, "unknown key more; valid keys: game, search, opponents, shares"),
         ({}, "the key game is missing"),
         ({"game": "x", "opponents": ["greedy", 3]}, "opponents.1 must be a valid string, got 3"),

@@ -44,7 +44,7 @@ def facts_table(name: str) -> str:
 def seats_table(name: str) -> str:
     """Return a table of what player 0's seat is worth on the boards of a game that have a ladder."""
     rows = [
-        (f"`{game}`", f"{ladder.games:,}", f"{ladder.seat.elo:+.0f} ± {ladder.seat.standard_error:.0f}")
+        (f"`{game}`", f"{ladder.num_games:,}", f"{ladder.seat['elo']:+.0f} ± {ladder.seat['error']:.0f}")
         for game, ladder in shipped_ladders().items()
         if load_game(game).name == name
     ]

@@ -15,21 +15,21 @@ def tables_of(ladders: Sequence[Ladder]) -> str:
     for ladder in ladders:
         rows = []
         for player in ladder.players:
-            over = player.over_next
+            over = player.get("over_next")
             cells = [
-                f"`{player.name}`",
-                f"{player.elo:,.0f}",
-                f"{player.standard_error:.0f}" if player.name != ladder.anchor else "",
-                "" if over is None else f"{over.elo:.0f}",
-                "" if over is None else f"{over.standard_error:.0f}",
-                "" if over is None else percent(over.likelihood_of_superiority),
-                f"{player.games:,}",
+                f"`{player['name']}`",
+                f"{player['elo']:,.0f}",
+                f"{player['error']:.0f}" if player["name"] != ladder.anchor else "",
+                "" if over is None else f"{over['elo']:.0f}",
+                "" if over is None else f"{over['error']:.0f}",
+                "" if over is None else percent(over["likelihood_of_superiority"]),
+                f"{player['games']:,}",
             ]
             rows.append(cells)
         heads = ("player", "rating", "±", "over the next", "±", "stronger than the next", "games")
         parts.append(
             f"### `{ladder.game}`\n\n{markdown_table(heads, rows)}\n"
-            f"{ladder.games:,} games, {ladder.distinct_games:,} distinct; player 0's seat is worth {ladder.seat.elo:+.0f} ± "
-            f"{ladder.seat.standard_error:.0f}. Made on {ladder.made.date} by `{ladder.made.command}`."
+            f"{ladder.num_games:,} games, {ladder.num_distinct_games:,} distinct; player 0's seat is worth "
+            f"{ladder.seat['elo']:+.0f} ± {ladder.seat['error']:.0f}. Made on {ladder.made.date} by `{ladder.made.command}`."
         )
     return "\n\n".join(parts) + "\n" if parts else "There are no ladders yet.\n"

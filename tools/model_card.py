@@ -46,12 +46,12 @@ def _sections(
         others = ", ".join(f"`{option}`" for option in game.size_options)
         yield f"It also plays other values of {others}.\n"
     algorithm = algorithm_of(training, checkpoint.folder)
-    unit, texts = algorithm.unit, algorithm.report_texts()
+    unit = algorithm.unit
     total = training["config"][unit]
-    facts = "".join(f"{number} {name}, " for name, number in texts.facts(training).items())
+    facts = "".join(f"{number} {name}, " for name, number in algorithm.facts(training).items())
     yield "## Training\n"
     yield (
-        f"{texts.title} self-play {_beginning(training)}: {training[unit]:,} {unit} (of {total:,} planned), "
+        f"{algorithm.title} self-play {_beginning(training)}: {training[unit]:,} {unit} (of {total:,} planned), "
         f"{facts}{duration(training['seconds'])} on {hardware_in_words(training['hardware'])}. "
         f"The network has {network_in_words(checkpoint.network)}; the weights file has {size:,} bytes.\n"
     )
@@ -93,7 +93,7 @@ def _beginning(training: Mapping[str, Any]) -> str:
 
 def _run_in_words(run: Mapping[str, Any]) -> str:
     name = run["algorithm"]
-    return f"{ALGORITHMS[name].report_texts().title if name in ALGORITHMS else name} ({extent_in_words(run)})"
+    return f"{ALGORITHMS[name].title if name in ALGORITHMS else name} ({extent_in_words(run)})"
 
 
 def _accuracy_table(rows: Sequence[Mapping[str, Any]]) -> str:

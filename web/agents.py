@@ -45,15 +45,6 @@ _OFFERED = (
 _SEARCH = "@64"
 #: Bots that give hints within two seconds, besides the searches of the shipped agents.
 _FAST = ("greedy", "alphabeta:1", "mcts:100")
-#: Largest budgets and parameters in a name, by their names in :attr:`BotSpec.arguments`.
-_MAX_ARGUMENTS = {
-    "simulations": 100_000,
-    "turns": 4,
-    "num_candidates": 1000,
-    "num_threads": 8,
-    "threads": 8,
-    "memory_mib": 1024,
-}
 
 
 class BotAnswer(TypedDict):
@@ -121,11 +112,11 @@ class Agents:
         spec = self._named.get(name)
         if spec is None:
             spec = self._parse(name)
-            for field, value in spec.arguments.items():
-                most = self.thinking_seconds / 2 if field == "seconds" else _MAX_ARGUMENTS.get(field)
-                if most is not None and value > most:
-                    argument = field.removeprefix("num_").removesuffix("_mib")
-                    raise RequestError(f"the {argument} of {name} must be at most {most:g}")
+            for parameter in (*spec.entry.budgets, *spec.entry.parameters):
+                most = self.thinking_seconds / 2 if parameter.name == "seconds" else parameter.max_on_page
+                value = spec.arguments.get(parameter.argument)
+                if isinstance(value, (int, float)) and value > most:
+                    raise RequestError(f"the {parameter.name} of {name} must be at most {most:g}")
         if spec.needs_heuristic and not has_heuristic(game):
             raise RequestError(f"{name} needs an evaluation, and {game.name} has none")
         if spec.entry.needs_torch and find_spec("torch") is None:

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, Outcome
-from stoneworks.evaluation.records import GameRecord, RecordError
+from stoneworks.evaluation.records import GameRecord, GameRecordError
 from stoneworks.web.board import Line, Positions, outcome_of
 from stoneworks.web.requests import Body, BotName, Comment, RequestError, Title
 
@@ -389,10 +389,10 @@ def games_of(text: str, positions: Positions) -> list[StoredGame]:
     games = []
     for number, line in lines:
         try:
-            games.append(_game_of(GameRecord.from_json(line), positions))
-        except (RecordError, RequestError, RecursionError) as error:
+            games.append(_game_of(GameRecord.from_json(line, f"line {number}"), positions))
+        except (GameRecordError, RequestError, RecursionError) as error:
             message = str(error).partition("; the position is")[0]
-            raise RequestError(f"line {number}: {message}") from None
+            raise RequestError(message if message.startswith("line ") else f"line {number}: {message}") from None
     return games
 
 

@@ -26,8 +26,7 @@ from stoneworks.documents import Document, Tuple
 from stoneworks.evaluation.arena import load_arena
 from stoneworks.evaluation.folder import ArenaFolderError
 from stoneworks.evaluation.ratings import RatingError
-from stoneworks.evaluation.records import GameRecord, RecordError
-from stoneworks.evaluation.results import results_of
+from stoneworks.evaluation.records import GameRecord, GameRecordError
 from stoneworks.locks import is_in_use
 from stoneworks.models.shipped import METADATA_FILE
 from stoneworks.reading import read_bytes, read_json, read_json_lines
@@ -196,7 +195,7 @@ class ArenaAnswer(TypedDict):
 
     Attributes:
         pairs: number of pairs of games; ``pairs_in_all``, that of all to be played.
-        results: fields of :class:`~stoneworks.evaluation.results.ArenaSummary`; None without games.
+        results: fields of :class:`~stoneworks.evaluation.results.ArenaResult`; None without games.
     """
 
     game: str
@@ -488,7 +487,7 @@ def _records_in(file: Path) -> list[GameRecord | str]:
             continue
         try:
             records.append(GameRecord.from_json(line.decode("utf-8", "replace"), f"{file.name}, line {number}"))
-        except RecordError as error:
+        except GameRecordError as error:
             if number < len(lines):  # the last line is incomplete
                 records.append(str(error))
     return records
@@ -496,7 +495,7 @@ def _records_in(file: Path) -> list[GameRecord | str]:
 
 def _read_arena(folder: Path) -> ArenaAnswer:
     result = load_arena(folder)
-    results = results_of(result).to_fields() if result.num_games else None
+    results = result.to_fields() if result.num_games else None
     return {
         "game": result.settings.game,
         "pairs": result.num_pairs,

@@ -34,7 +34,7 @@ from stoneworks.training.alphazero.learner import Learner
 from stoneworks.training.alphazero.positions import position_dtype
 from stoneworks.training.alphazero.replay_buffer import ReplayBuffers
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
-from stoneworks.training.alphazero.sources import device_and_dtype, make_evaluator
+from stoneworks.training.alphazero.sources import device_and_dtype, make_inference
 from stoneworks.training.runs.config_files import load_config
 
 with require_extra("train", "training runs"):
@@ -54,7 +54,7 @@ OFFICIAL = {
             "network.blocks=6",
             "learner.batch_size=512",
             "search.simulations=64",
-            "search.fast_simulations=16",
+            "search.capped_simulations=16",
             "search.teacher_share=0",
         ),
     )
@@ -165,9 +165,9 @@ class _Sender:
 def _measure_game(config: AlphaZeroConfig, transport: Transport) -> Capacity:
     torch.set_num_threads(1)
     network = make_network(Architecture.of_game(load_game(config.game), config.network))
-    evaluator = make_evaluator(network, config)
+    inference = make_inference(network, config)
     weights = sum(array.nbytes for array in (t.numpy() for t in network.playing_state_dict().values()))
-    played = _self_play_per_core(config, evaluator)
+    played = _self_play_per_core(config, inference)
     learned = _learner_per_core(config)
     size = _bytes_per_position(config)
     updates_per_position = 1 / config.positions_per_iteration
@@ -180,23 +180,23 @@ def _measure_game(config: AlphaZeroConfig, transport: Transport) -> Capacity:
         "network, weights": (NETWORK_BYTES_PER_SECOND * CORES_PER_NODE / (weights * played * updates_per_position))
         ** 0.5,
     }
-    evaluations = {number: _evaluations_per_second(config, evaluator, number) for number in EVALUATION_BATCHES}
+    evaluations = {number: _evaluations_per_second(config, inference, number) for number in EVALUATION_BATCHES}
     return Capacity(str(load_game(config.game)), size, played, learned, evaluations, limits)
 
 
-def _self_play_per_core(config: AlphaZeroConfig, evaluator: Any) -> float:
+def _self_play_per_core(config: AlphaZeroConfig, inference: Any) -> float:
     """Return the training positions per second: those of full searches, among full and fast ones."""
     seconds = []
-    for full_share in (1.0, 1e-9):
-        search = config.search.replace(full_share=full_share)
+    for full_search_share in (1.0, 1e-9):
+        search = config.search.replace(full_search_share=full_search_share)
         self_play = SelfPlay(
-            load_game(config.game), evaluator, config.replace(search=search), np.random.SeedSequence(0)
+            load_game(config.game), inference, config.replace(search=search), np.random.SeedSequence(0)
         )
         self_play.search.run(self_play._states, 2, self_play.generator)  # compiles
         begin = time.process_time()
         self_play.step()
         seconds.append(time.process_time() - begin)
-    share = config.search.full_share
+    share = config.search.full_search_share
     return NUM_GAMES * share / (share * seconds[0] + (1 - share) * seconds[1])
 
 
@@ -221,25 +221,25 @@ def _learner_per_core(config: AlphaZeroConfig) -> float:
         begin = time.process_time()
         learner.step(buffers.make_batch(generator, 0.0), 0.0)
         step = time.process_time() - begin
-    return 1 / (adding + config.learner.samples_per_position * step / BATCH_SIZE)
+    return 1 / (adding + config.learner.replay_ratio * step / BATCH_SIZE)
 
 
 def _bytes_per_position(config: AlphaZeroConfig, num_positions: int = 32) -> float:
     game = load_game(config.game)
     positions = np.zeros(num_positions, position_dtype(game))
-    actions = tuple(range(int(num_positions / config.search.full_share)))
+    actions = tuple(range(int(num_positions / config.search.full_search_share)))
     played = PlayedGame(str(game), positions, actions, 0, 0)
     return len(pickle.dumps(PlayedBatch(0, [played]), protocol=5)) / num_positions
 
 
-def _evaluations_per_second(config: AlphaZeroConfig, evaluator: Any, number: int) -> float:
+def _evaluations_per_second(config: AlphaZeroConfig, inference: Any, number: int) -> float:
     inputs = NetworkInputs(load_game(config.game), config.network.sees_features)
     planes = np.zeros((number, *inputs.shape), np.float32)
-    evaluator(planes)
+    inference(planes)
     rounds = max(1, 32 // number)
     begin = time.process_time()
     for _ in range(rounds):
-        evaluator(planes)
+        inference(planes)
     return rounds * number / (time.process_time() - begin)
 
 

@@ -24,7 +24,8 @@ from stoneworks.extras import require_extra
 from stoneworks.models.network import Architecture, make_network
 from stoneworks.training.alphazero.cluster.source import ClusterSelfPlay
 from stoneworks.training.alphazero.config import AlphaZeroConfig
-from stoneworks.training.alphazero.sources import GameSource, SelfPlayProcesses
+from stoneworks.training.alphazero.processes import SelfPlayProcesses
+from stoneworks.training.alphazero.sources import GameSource
 from stoneworks.training.runs.config_files import load_config
 
 with require_extra("cluster", "clusters"):
@@ -87,9 +88,9 @@ def _measure_round(side: _Side, counted: Iterable[int], seconds: float) -> None:
     begin, cpu, of_workers, positions = time.perf_counter(), _cpu_seconds(counted), _cpu_seconds(side.workers), 0
     simulations = 0
     while time.perf_counter() - begin < seconds:
-        played, clocks = side.source.collect(1, threading.Event())
+        played, timings = side.source.collect(1, threading.Event())
         positions += sum(len(game.positions) for game in played)
-        simulations += clocks.num_simulations
+        simulations += timings.num_simulations
     elapsed, used = time.perf_counter() - begin, _cpu_seconds(counted) - cpu
     by_workers = _cpu_seconds(side.workers) - of_workers
     _suspend(side.workers)

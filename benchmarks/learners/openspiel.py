@@ -15,7 +15,7 @@ from open_spiel.python.pytorch.dqn import DQN
 from benchmarks.learners import Clock, Learner
 from stoneworks.envs.rules import Game
 from stoneworks.integrations.openspiel import register_games
-from stoneworks.models.exported_policy import save_policy
+from stoneworks.models.inference.onnx_export import save_policy
 
 #: Exploration falls over about a tenth of a run of 600 seconds, in steps of the learner.
 SETTINGS: dict[str, Any] = {
@@ -75,6 +75,6 @@ class OpenSpielDQN(Learner):
     def save(self) -> str:
         """See :meth:`Learner.save`."""
         torch.save([network.state_dict() for network in self._networks()], self.saved)
-        file = self.folder / "policy.safetensors"
+        file = self.folder / "policy.onnx"
         save_policy(file, self.agent._q_network.model, self.game, selection="argmax")
         return f"policy:{file}"

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-import torch
-
 from benchmarks.learners import Clock, Learner
 from benchmarks.protocol import Track
 from stoneworks.envs.rules import Game
@@ -18,9 +16,8 @@ from stoneworks.models.checkpoint import load_checkpoint, load_training_state, s
 from stoneworks.models.machine import keep_freed_memory
 from stoneworks.models.network import BoardNetwork, make_network
 from stoneworks.training.alphazero.algorithm import AlphaZero
-from stoneworks.training.alphazero.mixed_self_play import Clocks
-from stoneworks.training.alphazero.self_play import PlayedGame
-from stoneworks.training.alphazero.sources import OwnSelfPlay
+from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlayTimings
+from stoneworks.training.alphazero.sources import InProcessSelfPlay
 from stoneworks.training.ppo.algorithm import PPO
 from stoneworks.training.runs.algorithms import Algorithm, RunConfig
 from stoneworks.training.runs.config_files import parse_config
@@ -31,17 +28,17 @@ from stoneworks.training.runs.schedule import value_at
 WITHOUT_END = 10**12
 
 
-class CountedSelfPlay(OwnSelfPlay):
+class CountedSelfPlay(InProcessSelfPlay):
     """Self-play that counts the actions of finished games, and simulations."""
 
     steps = simulations = 0
 
-    def collect(self, num_positions: int, stop: threading.Event) -> tuple[list[PlayedGame], Clocks]:
+    def collect(self, num_positions: int, stop: threading.Event) -> tuple[list[PlayedGame], SelfPlayTimings]:
         """See :meth:`GameSource.collect`."""
-        played, clocks = super().collect(num_positions, stop)
+        played, timings = super().collect(num_positions, stop)
         self.steps += sum(len(game.actions) for game in played)
-        self.simulations += clocks.num_simulations
-        return played, clocks
+        self.simulations += timings.num_simulations
+        return played, timings
 
 
 class TimedAlphaZero(AlphaZero):
@@ -96,9 +93,8 @@ class Ours(Learner):
         raise NotImplementedError
 
     def _network(self) -> BoardNetwork:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(self.config.seed_sequence(INITIAL_WEIGHTS).generate_state(1)[0]))
-            return make_network(Architecture.of_game(self.game, self.config.network))
+        seed = int(self.config.seed_sequence(INITIAL_WEIGHTS).generate_state(1)[0])
+        return make_network(Architecture.of_game(self.game, self.config.network), seed)
 
     def iterate(self) -> None:
         """See :meth:`Learner.iterate`."""
@@ -135,7 +131,7 @@ class AlphaZeroScratch(Ours):
             "device": "cpu",
             "precision": "float32",
             # A discount and random actions against passing while behind, which self-play of Vadus rarely punishes.
-            "search": {"guide": "none", "discount": 0.995, **self.search()},
+            "search": {"leaf_values": "none", "discount": 0.995, **self.search()},
             "self_play": {"random_action_share": 0.005},
             "matches": {"positions": WITHOUT_END, "opponents": [], "search_opponents": []},
         }
@@ -161,7 +157,7 @@ class AlphaZeroPUCT(AlphaZeroScratch):
 
 
 class AlphaZeroOpen(AlphaZeroScratch):
-    """Gumbel AlphaZero with features, guide and, where the game has an evaluation, a teacher at the start."""
+    """Gumbel AlphaZero with features, leaf values and, where the game has an evaluation, a teacher at the start."""
 
     track: ClassVar[Track] = "open"
 
@@ -172,8 +168,8 @@ class AlphaZeroOpen(AlphaZeroScratch):
     def search(self) -> Mapping[str, Any]:
         """See :meth:`AlphaZeroScratch.search`."""
         if has_heuristic(self.game):
-            return {"guide": "evaluation", "teacher_share": 0.15}
-        return {"guide": "playouts", "guide_playouts": 2}
+            return {"leaf_values": "heuristic", "teacher_share": 0.15}
+        return {"leaf_values": "playouts", "leaf_value_playouts": 2}
 
 
 class PPOScratch(Ours):

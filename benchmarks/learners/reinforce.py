@@ -7,7 +7,7 @@ import torch
 
 from benchmarks.learners import Learner
 from stoneworks.envs import ObservationFormat, SelfPlayVectorEnv
-from stoneworks.models.exported_policy import save_policy
+from stoneworks.models.inference.onnx_export import save_policy
 
 SETTINGS: dict[str, Any] = {"games": 64, "steps": 256, "width": 128, "learning_rate": 1e-3}
 
@@ -55,5 +55,5 @@ class Reinforce(Learner):
         torch.save(
             {"policy": self.policy.state_dict(), "optimizer": self.optimizer.state_dict()}, self.folder / "state.pt"
         )
-        save_policy(self.folder / "policy.safetensors", self.policy, self.game, selection="sample")
-        return f"policy:{self.folder}/policy.safetensors"
+        save_policy(self.folder / "policy.onnx", self.policy, self.game, selection="sample")
+        return f"policy:{self.folder}/policy.onnx"

@@ -11,7 +11,7 @@ import torch
 from benchmarks.learners import Clock, Learner
 from stoneworks.envs.rules import Game
 from stoneworks.integrations.rllib import register_environments
-from stoneworks.models.exported_policy import save_policy
+from stoneworks.models.inference.onnx_export import save_policy
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "rllib_ppo.py"
 
@@ -40,6 +40,6 @@ class RLlibPPO(Learner):
         """See :meth:`Learner.save`."""
         module = self.algorithm.get_module("learner")
         torch.save(module.state_dict(), self.saved)
-        file = self.folder / "policy.safetensors"
+        file = self.folder / "policy.onnx"
         save_policy(file, module.actor, self.game, selection="sample")
         return f"policy:{file}"

@@ -14,7 +14,7 @@ from benchmarks.speed.ppo import BothSidesEnv
 from stoneworks.envs import BoardGameEnv, ObservationFormat, SelfPlayVectorEnv
 from stoneworks.envs.rules import Game
 from stoneworks.integrations.sb3 import SB3VecEnv, SelfPlayMaskablePPO
-from stoneworks.models.exported_policy import save_policy
+from stoneworks.models.inference.onnx_export import save_policy
 
 
 class SB3(Learner):
@@ -44,8 +44,8 @@ class SB3(Learner):
         self.model.save(self.saved)
         policy: Any = self.model.policy
         layers = torch.nn.Sequential(torch.nn.Flatten(), policy.mlp_extractor.policy_net, policy.action_net)
-        save_policy(self.folder / "policy.safetensors", layers, self.game, selection="sample")
-        return f"policy:{self.folder / 'policy.safetensors'}"
+        save_policy(self.folder / "policy.onnx", layers, self.game, selection="sample")
+        return f"policy:{self.folder / 'policy.onnx'}"
 
 
 class Usual(SB3):

@@ -79,7 +79,7 @@ class Report(Document):
         ]
         if self.missing:
             lines.append(
-                f"Not installed, so not compared: {', '.join(self.missing)}; see pip install 'stoneworks[bench]'."
+                f"Not installed, so not compared: {', '.join(self.missing)}; from a clone, pip install -e '.[bench]'."
             )
         return "\n".join(lines)
 

@@ -23,7 +23,7 @@ PARTS = ("network", "search", "learning")
 class SelfPlayAndLearning(Workload):
     """Training positions of a configuration, with the gradient steps for them, all in one process on one core.
 
-    The configuration is measured as it is after the guide and the teacher. Only full searches make training positions. Their
+    The configuration is measured as it is after the leaf values and the teacher. Only full searches make training positions. Their
     number is that of simulations divided by the mean number per training position, so that the rate does not depend on how many
     of the few searches of a measurement are full ones.
 
@@ -48,7 +48,7 @@ class SelfPlayAndLearning(Workload):
         from stoneworks.training.alphazero.learner import Learner
         from stoneworks.training.alphazero.positions import BatchMaker, make_positions
         from stoneworks.training.alphazero.self_play import SelfPlay
-        from stoneworks.training.alphazero.sources import device_and_dtype, make_evaluator
+        from stoneworks.training.alphazero.sources import device_and_dtype, make_inference
         from stoneworks.training.runs.config_files import load_config
 
         config = load_config(config_name, overrides)
@@ -57,7 +57,7 @@ class SelfPlayAndLearning(Workload):
         torch.set_num_threads(1)
         game = load_measured_game(config.game)
         network = make_network(Architecture.of_game(game, config.network))
-        self_play = SelfPlay(game, make_evaluator(network, config), config, np.random.SeedSequence(0))
+        self_play = SelfPlay(game, make_inference(network, config), config, np.random.SeedSequence(0))
         self_play.set_progress(1.0)
         learner = Learner(network, config.learner, *device_and_dtype(config))
         search, generator = self_play.search, np.random.default_rng(0)
@@ -66,8 +66,10 @@ class SelfPlayAndLearning(Workload):
         positions = make_positions(game, records, policies, np.zeros(len(records), np.float32))
         maker = BatchMaker(game, config.learner.search_value_share, features=config.network.sees_features)
         settings = config.search
-        simulations_per_position = self_play.simulations + self_play.fast_simulations * (1 / settings.full_share - 1)
-        steps_per_position = config.learner.samples_per_position / config.learner.batch_size
+        simulations_per_position = self_play.simulations + self_play.capped_simulations * (
+            1 / settings.full_search_share - 1
+        )
+        steps_per_position = config.learner.replay_ratio / config.learner.batch_size
         steps_due = 0.0
 
         def play(units: int) -> int:
@@ -128,18 +130,20 @@ def self_play_simulations(game_name: str, num_simulations: int) -> Workload:
         from stoneworks.models.network import Architecture, make_network
         from stoneworks.training.alphazero.config import AlphaZeroConfig
         from stoneworks.training.alphazero.self_play import SelfPlay
-        from stoneworks.training.alphazero.sources import make_evaluator
+        from stoneworks.training.alphazero.sources import make_inference
         from stoneworks.training.runs.config_files import parse_config
 
         torch.set_num_threads(1)
         game = load_measured_game(game_name)
         values = {"algorithm": "alphazero", "game": game_name, "positions": 1, "device": "cpu"}
         values |= {"network": {"channels": CHANNELS, "blocks": BLOCKS}, "self_play": {"num_games": NUM_GAMES}}
-        values |= {"search": {"guide": "none", "simulations": num_simulations, "fast_simulations": num_simulations}}
+        values |= {
+            "search": {"leaf_values": "none", "simulations": num_simulations, "capped_simulations": num_simulations}
+        }
         config = parse_config(values, "bench")
         assert isinstance(config, AlphaZeroConfig)
         network = make_network(Architecture.of_game(game, config.network))
-        self_play = SelfPlay(game, make_evaluator(network, config), config, np.random.SeedSequence(0))
+        self_play = SelfPlay(game, make_inference(network, config), config, np.random.SeedSequence(0))
 
         def play(units: int) -> int:
             before = self_play.search.num_simulations_done

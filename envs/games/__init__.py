@@ -12,8 +12,15 @@ def _entry(name: str, *samples: str) -> GameEntry:
 
 BUILT_IN = (
     _entry("vadus", "vadus(size=3)", "vadus(size=2)", "vadus(size=5)"),
-    _entry("laido", "laido(size=3)", "laido(size=2)", "laido(pie_rule=False,size=2)", "laido(pie_rule=False,size=4)"),
-    _entry("taugo", "taugo(size=4)", "taugo(size=3)", "taugo(size=5)"),
+    _entry(
+        "laido",
+        "laido(size=3)",
+        "laido(size=2)",
+        "laido(pie_rule=False,size=2)",
+        "laido(pie_rule=False,size=4)",
+        "laido(size=3,tie_break='first_pass')",
+    ),
+    _entry("taugo", "taugo(size=4)", "taugo(size=3)", "taugo(cut_point='run',size=5)"),
     _entry(
         "taigo",
         "taigo(cones=2,radius=3,tiles=12)",

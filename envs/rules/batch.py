@@ -14,7 +14,7 @@ from stoneworks.envs.rules import templates
 from stoneworks.envs.rules.compiler.random_numbers import independent_seeds
 from stoneworks.envs.rules.compiler.thread_team import ThreadTeam
 from stoneworks.envs.rules.contract import NO_ACTION
-from stoneworks.envs.rules.fields import TAG
+from stoneworks.envs.rules.fields import NO_WINNER, TAG
 from stoneworks.envs.rules.game import Game, IllegalActionError, PositionError, load_game
 from stoneworks.envs.rules.state import State
 
@@ -119,16 +119,6 @@ class Batch:
         self._fill = game.compiled(templates.fill_batch)
         self._reset = game.compiled(templates.reset_batch)
 
-    @property
-    def returns(self) -> npt.NDArray[np.float32]:
-        """The results of the games that are over, ``float32[num_games, 2]``, 0 for the others; no step changes them.
-
-        With ``auto_reset`` no game is over after a step: its result is in ``rewards``.
-        """
-        winners = self._states["winner"]
-        signs = winners[:, None] == np.arange(2), (winners >= 0)[:, None]
-        return np.where(signs[0], 1, -1).astype(np.float32) * signs[1]
-
     def reset(self, rows: npt.ArrayLike | None = None) -> None:
         """Restart the games ``rows[n]`` (default: all). Their rewards become 0 and their flags False."""
         chosen = self._rows(rows)
@@ -224,6 +214,15 @@ class Batch:
         play_out = self.game.compiled(templates.play_out)
         self._share(play_out, lambda part: (states[part], self._seeds[part], returns[part], num_actions[part]))
         return returns, num_actions
+
+    @property
+    def returns(self) -> npt.NDArray[np.float32]:
+        """Results of the games as their positions have them, ``float32[num_games, 2]``: zeros until the end.
+
+        Unlike ``rewards``, which are those of the last step, they stay until a game is restarted.
+        """
+        winners = self._states["winner"][:, None]
+        return np.where(winners == NO_WINNER, 0, np.where(winners == [0, 1], 1, -1)).astype(np.float32)
 
     def state(self, row: int) -> State:
         """Return a copy of one game's position as a ``State`` with an empty history.

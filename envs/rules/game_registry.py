@@ -15,6 +15,7 @@ from typing import Any
 
 from stoneworks.checks import check_integer
 from stoneworks.registry import (
+    HINT,
     Entry,
     ModuleReference,
     RegistrationError as RegistrationError,
@@ -161,4 +162,4 @@ def game_entry(name: str) -> GameEntry:
     try:
         return GAMES[name]
     except KeyError:
-        raise UnknownGameError(f"unknown game {name!r}; known games: {', '.join(game_names())}") from None
+        raise UnknownGameError(f"unknown game {name!r}; known games: {', '.join(game_names())}; {HINT}") from None

@@ -96,6 +96,28 @@ class BooleanOption(Option):
         return value
 
 
+@dataclass(frozen=True)
+class ChoiceOption(Option):
+    """One of the strings ``choices``."""
+
+    choices: tuple[str, ...]
+
+    @property
+    def allowed(self) -> str:
+        """See :class:`Option`."""
+        return " or ".join(map(repr, self.choices))
+
+    def plain(self, value: object) -> str:
+        """See :class:`Option`.
+
+        Raises:
+            ValueError: the value is not one of the choices.
+        """
+        if not isinstance(value, str) or value not in self.choices:
+            raise ValueError
+        return str(value)
+
+
 def check_options(game: str, options: Mapping[str, Option], given: Mapping[str, object]) -> dict[str, Any]:
     """Return the checked value of every option of the game, in alphabetical order.
 

@@ -36,11 +36,11 @@ def observe_colors(board: Record, state: Record, color: int, planes: Float32Tabl
 
 
 @kernel
-def observe_stones(board: Record, state: Record, color: int, planes: Float32Table) -> None:
-    """Write the first three planes: own stones, opponent's stones, board."""
-    observe_colors(board, state, color, planes)
+def clear_planes(board: Record, planes: Float32Table) -> None:
+    """Write the plane of the board and clear those after it."""
     for cell in range(board.num_cells):
         planes[BOARD, cell] = board.on_board[cell]
+    planes[BOARD + 1 :, :] = 0
 
 
 @kernel

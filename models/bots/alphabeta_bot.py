@@ -14,10 +14,9 @@ from stoneworks.envs.rules.contract import NO_ACTION
 from stoneworks.envs.rules.parts import heuristic_kernels
 from stoneworks.models.bots.bot import check_budget
 from stoneworks.models.bots.greedy_bot import ActionValueBot
-from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN, Limits, WorkBuffers, search_depths, work_buffers
+from stoneworks.models.bots.spec import BotSpec
+from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN_VALUE, Limits, WorkBuffers, search_depths, work_buffers
 from stoneworks.models.search.turn_search import MAX_CANDIDATES
-
-DEFAULT_CANDIDATES = 12
 
 _NO_LIMIT = 2**62
 
@@ -41,7 +40,7 @@ class AlphaBetaBot(ActionValueBot):
         *,
         turns: int | None = None,
         seconds: float | None = None,
-        num_candidates: int = DEFAULT_CANDIDATES,
+        num_candidates: int = 12,
     ) -> None:
         """Create the bot. Exactly one of ``turns`` and ``seconds`` must be given.
 
@@ -61,16 +60,11 @@ class AlphaBetaBot(ActionValueBot):
         super().__init__(game)
         self._depth = turns or MAX_DEPTH
         self._num_candidates = check_integer("num_candidates", num_candidates, 1, MAX_CANDIDATES)
+        arguments = {"turns": turns, "seconds": self._seconds, "num_candidates": self._num_candidates}
+        self._spec_name = str(BotSpec.of("alphabeta", **arguments))
         self._generator = np.random.default_rng(check_seed(seed))
         self._unused_buffers: list[WorkBuffers] = []  # one for each search that ran at the same time
         self._search = game.compiled(search_depths, heuristic_kernels(game))
-
-    @property
-    def name(self) -> str:
-        """``alphabeta:<depth>`` or ``alphabeta:<seconds>s``, with the candidates if they are not the default."""
-        budget = f"{self._depth}" if self._seconds is None else f"{self._seconds:g}s"
-        options = "" if self._num_candidates == DEFAULT_CANDIDATES else f",candidates={self._num_candidates}"
-        return f"alphabeta:{budget}{options}"
 
     def search(self, states: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
         """See :meth:`ActionValueBot.search`. Values other than the highest are upper bounds."""
@@ -88,7 +82,7 @@ class AlphaBetaBot(ActionValueBot):
             before, now = now, time.perf_counter()
             left = begin + seconds - now
             values, _, num_positions = found
-            if left <= 0 or abs(float(values.max())) >= PROVEN or np.isfinite(values).sum() == 1:
+            if left <= 0 or abs(float(values.max())) >= PROVEN_VALUE or np.isfinite(values).sum() == 1:
                 break
             limit = int(min(left / (now - before) * num_positions[0], _NO_LIMIT))
             deeper = self._search_to(depth, states, max(1, limit))

@@ -105,6 +105,7 @@ class Bot(ABC):
 
     one_game_at_a_time: bool = False
     samples_policy: bool = True
+    _spec_name: str = ""
 
     @classmethod
     def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> Bot:
@@ -127,8 +128,8 @@ class Bot(ABC):
 
     @property
     def name(self) -> str:
-        """Name of the bot in results."""
-        return type(self).__name__
+        """Name of the bot in results: by default the name for ``load_bot`` that made it, or else that of its class."""
+        return self._spec_name or type(self).__name__
 
     @abstractmethod
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:

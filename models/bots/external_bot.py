@@ -33,8 +33,7 @@ MAX_LINE_BYTES = 4096
 NUM_LAST_LINES = 10
 #: Time limit for a program to terminate after ``quit``, and for its pipes to drain.
 SECONDS_TO_END = 1.0
-DEFAULT_SECONDS = 10.0
-DEFAULT_START_SECONDS = 60.0
+
 
 _running: set[_Program] = set()
 
@@ -56,8 +55,8 @@ class ExternalBot(Bot):
         game: Game,
         seed: int | None = None,
         *,
-        seconds: float = DEFAULT_SECONDS,
-        start_seconds: float = DEFAULT_START_SECONDS,
+        seconds: float = 10.0,
+        start_seconds: float = 60.0,
     ) -> None:
         """Create the bot. The program starts on the first call.
 
@@ -79,7 +78,8 @@ class ExternalBot(Bot):
             raise ValueError(f"command has unbalanced quotes ({error}): {command!r}") from None
         if not self._words or shutil.which(self._words[0]) is None:
             raise ValueError(f"command must start with an executable program, got {command!r}")
-        self._command = command
+        arguments = {"seconds": self._seconds, "start_seconds": self._start_seconds}
+        self._spec_name = str(BotSpec.of("exec", command, **arguments))
         self._game = game
         self._seed = check_seed(seed)
         self._program: _Program | None = None
@@ -103,13 +103,6 @@ class ExternalBot(Bot):
             return cls(spec.text, game, seed, **spec.arguments)
         except ValueError as error:
             raise UnknownBotError(f"{spec.name!r} is not a valid bot name: {error}") from None
-
-    @property
-    def name(self) -> str:
-        """``exec:<command>``, with the options that are not the default."""
-        options = "" if self._seconds == DEFAULT_SECONDS else f"seconds={self._seconds:g},"
-        options += "" if self._start_seconds == DEFAULT_START_SECONDS else f"start={self._start_seconds:g},"
-        return f"exec:{options}{self._command}"
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """Return the program's action (see :meth:`Bot.step_with_policy`), with probability 1.

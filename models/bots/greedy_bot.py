@@ -78,8 +78,6 @@ class ActionValueBot(Bot):
 class GreedyBot(ActionValueBot):
     """Plays the first action of the best turn that it finds; ties are broken at random."""
 
-    name = "greedy"
-
     def __init__(self, game: Game, seed: int | None = None, *, num_candidates: int = 12, beam_width: int = 4) -> None:
         """Create the bot.
 
@@ -93,6 +91,7 @@ class GreedyBot(ActionValueBot):
             ValueError: an argument is invalid.
         """
         super().__init__(game)
+        self._spec_name = "greedy"
         num_candidates = check_integer("num_candidates", num_candidates, 1, MAX_CANDIDATES)
         self._limits = num_candidates, check_integer("beam_width", beam_width, 1, MAX_BEAM_WIDTH)
         self._generator = np.random.default_rng(check_seed(seed))

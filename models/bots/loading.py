@@ -39,7 +39,9 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
     if spec.entry.needs_heuristic:
         require_heuristic(loaded, spec.kind)
     bot_class = spec.entry.load_class("bot", Bot)  # type: ignore[type-abstract]
-    return bot_class.from_spec(spec, loaded, seed)
+    bot = bot_class.from_spec(spec, loaded, seed)
+    bot._spec_name = bot._spec_name or str(spec)
+    return bot
 
 
 def default_bot(game: Game) -> str:

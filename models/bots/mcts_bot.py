@@ -19,7 +19,7 @@ from stoneworks.models.search.uct import MAX_THREADS, MAX_VISITS, RootStatistics
 
 #: By leaf. Evaluations have no noise; of 1, 0.5 and 0.25, 0.25 was best for them (Vadus 5 against greedy, 1,000
 #: simulations, 20 games each: 20.0, 27.5 and 37.5 %).
-DEFAULT_EXPLORATION = {"playout": 1.0, "evaluation": 0.25}
+DEFAULT_EXPLORATION = {"playout": 1.0, "heuristic": 0.25}
 
 #: Approximate duration of a compiled call; interrupts and time limits are checked between calls.
 _SECONDS_PER_CALL = 0.02
@@ -28,8 +28,6 @@ _FIRST_CALL = 16
 _NODES_PER_SIMULATION = 4
 _MAX_NODES = 1 << 20
 _MAX_EDGES = 1 << 23
-
-#: Maximum number of threads.
 
 
 class MCTSBot(Bot):
@@ -69,20 +67,31 @@ class MCTSBot(Bot):
                 ``leaf``.
             num_threads: number of independent trees with their own threads and seeds, which share the simulations and
                 whose visits and results are summed (root parallelism).
-            leaf: evaluation of leaves: ``playout`` or ``evaluation``.
+            leaf: evaluation of leaves: ``playout`` or ``heuristic``.
 
         Raises:
-            MissingHeuristicError: ``leaf`` is ``evaluation`` and the game has none.
+            MissingHeuristicError: ``leaf`` is ``heuristic`` and the game has none.
             ValueError: another argument is invalid.
         """
         self._simulations, self._seconds = check_budget("simulations", simulations, seconds, MAX_VISITS)
         check_integer("num_threads", num_threads, 1, MAX_THREADS)
-        self._leaf = check_choice("leaf", leaf, tuple(DEFAULT_EXPLORATION))
-        if leaf == "evaluation":
+        check_choice("leaf", leaf, tuple(DEFAULT_EXPLORATION))
+        if leaf == "heuristic":
             require_heuristic(game, "leaf=heuristic")
         self._game = game
         exploration = DEFAULT_EXPLORATION[leaf] if exploration is None else exploration
         self._exploration = check_number("exploration", exploration, 0)
+        self._spec_name = str(
+            BotSpec.of(
+                "mcts",
+                simulations=self._simulations,
+                seconds=self._seconds,
+                exploration=None if self._exploration == DEFAULT_EXPLORATION[leaf] else self._exploration,
+                leaf=leaf,
+                parallel="root" if num_threads > 1 else "none",
+                num_threads=num_threads if num_threads > 1 else None,
+            )
+        )
         self._generator = np.random.default_rng(check_seed(seed))
         self._root: State | None = None
         self.root_statistics: RootStatistics | None = None
@@ -90,10 +99,8 @@ class MCTSBot(Bot):
         if self._simulations is not None:
             max_nodes = min(_NODES_PER_SIMULATION * self._simulations // num_threads + 1024, _MAX_NODES)
         max_edges = max(min(max_nodes * game.num_actions, _MAX_EDGES), game.num_actions)
-        by_evaluation = leaf == "evaluation"
-        self._trees = [
-            SearchTree(game, max_nodes, max_edges, evaluate_leaves=by_evaluation) for _ in range(num_threads)
-        ]
+        by_heuristic = leaf == "heuristic"
+        self._trees = [SearchTree(game, max_nodes, max_edges, evaluate_leaves=by_heuristic) for _ in range(num_threads)]
 
     @classmethod
     def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> MCTSBot:
@@ -110,18 +117,6 @@ class MCTSBot(Bot):
         elif "num_threads" in arguments:
             raise UnknownBotError(f"mcts bot: threads requires parallel=root, got threads={arguments['num_threads']}")
         return cls(game, seed, **arguments)
-
-    @property
-    def name(self) -> str:
-        """Name of the bot in results, such as ``mcts:400`` or ``mcts:2s,c=1.2,parallel=root,threads=2``."""
-        parts = [str(self._simulations) if self._seconds is None else f"{self._seconds:g}s"]
-        if self._exploration != DEFAULT_EXPLORATION[self._leaf]:
-            parts.append(f"c={self._exploration:g}")
-        if self._leaf != "playout":
-            parts.append(f"leaf={self._leaf}")
-        if len(self._trees) > 1:
-            parts.append(f"parallel=root,threads={len(self._trees)}")
-        return f"mcts:{','.join(parts)}"
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is the visit shares, or certain if proven."""
@@ -144,18 +139,19 @@ class MCTSBot(Bot):
         assert statistics is not None
         visits, proven, result = statistics.visits, statistics.proven, statistics.result
         total = int(visits.sum())
-        known = np.where(visits > 0, statistics.values, np.nan)
+        action_values = np.where(np.isnan(proven), np.where(visits > 0, statistics.values, np.nan), proven)
         is_proven = not np.isnan(result)
+        value = result if is_proven else float(action_values[statistics.actions == chosen][0])
         return Analysis(
             state.current_player(),
             chosen,
             statistics.actions,
             visits / total if total else (statistics.actions == chosen).astype(np.float64),
-            value=result if is_proven else float((statistics.values * visits).sum() / max(total, 1)),
+            value=None if np.isnan(value) else value,
             proven=result if is_proven else None,
             simulations=total,
             visits=visits,
-            action_values=np.where(np.isnan(proven), known, proven),
+            action_values=action_values,
             line=self._best_line(chosen),
         )
 

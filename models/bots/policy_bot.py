@@ -1,8 +1,10 @@
-"""``PolicyBot`` and ``ExportedPolicyBot``: play the policy of a trained network, without search."""
+"""``PolicyBot`` and ``OnnxPolicyBot``: play the policy of a trained network, without search."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -10,27 +12,32 @@ import numpy.typing as npt
 from stoneworks.checks import check_seed
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.extras import require_extra
-from stoneworks.models.bots.bot import Analysis, Bot, check_batch, check_position, line_of
+from stoneworks.models.bots.bot import Analysis, check_batch, check_position, line_of
+from stoneworks.models.bots.network_bot import NetworkBot, Outputs, PolicyAndValue
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
-from stoneworks.models.checkpoint import load_checkpoint
-from stoneworks.models.exported_policy import ExportedPolicyError, load_policy
 from stoneworks.models.machine import keep_freed_memory
-from stoneworks.models.network import BoardNetwork
 from stoneworks.models.network_inputs import NetworkInputs
 
-with require_extra("train", "checkpoints"):
-    import torch
-    from torch import Tensor
+
+class Network(Protocol):
+    """A network of PyTorch (:class:`stoneworks.models.network.BoardNetwork`) or of an ONNX file."""
+
+    @property
+    def features(self) -> bool:
+        """Whether the features of the game follow the observation in the input."""
+
+    def infer(self, planes: npt.NDArray[np.float32]) -> Outputs:
+        """Return logits ``[n, num_actions]`` and values ``[n]``, None if unknown, for ``planes[n, planes, height, width]``."""
 
 
-class PolicyBot(Bot):
+class PolicyBot(NetworkBot):
     """Samples from a network's policy over the legal actions, or plays its most probable action."""
 
     name: str = "policy"
 
     def __init__(
         self,
-        network: BoardNetwork,
+        network: Network,
         game: Game,
         seed: int | None = None,
         *,
@@ -50,9 +57,11 @@ class PolicyBot(Bot):
         self.network = network
         self.deterministic = deterministic
         self.samples_policy = not deterministic
-        self._game = game
-        self._inputs = NetworkInputs(game, network.features)
+        super().__init__(game, NetworkInputs(game, network.features))
         self.name = name
+        #: Whether the weights of the network are those of a checkpoint, and a copy of it that is the fastest for many positions.
+        self._is_loaded = False
+        self._inference: Callable[[npt.NDArray[np.float32]], Outputs] | None = None
         self._generator = np.random.default_rng(check_seed(seed))
 
     @classmethod
@@ -78,10 +87,15 @@ class PolicyBot(Bot):
         Raises:
             CheckpointError: the checkpoint does not fit (see ``load_checkpoint``).
         """
+        with require_extra("train", "checkpoints"):
+            from stoneworks.models.checkpoint import load_checkpoint
+
         checkpoint = load_checkpoint(folder, game)
         if deterministic is None:
             deterministic = checkpoint.play.deterministic_policy
-        return cls(checkpoint.network, game, seed, deterministic=deterministic, name=name or str(folder))
+        bot = cls(checkpoint.network, game, seed, deterministic=deterministic, name=name or str(folder))
+        bot._is_loaded = True
+        return bot
 
     @classmethod
     def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> PolicyBot:
@@ -89,53 +103,47 @@ class PolicyBot(Bot):
         assert spec.checkpoint is not None
         return cls.load(spec.checkpoint, game, seed, name=spec.name)
 
-    def reseed(self, seed: int) -> None:
-        """Restart the random numbers."""
-        self._generator = np.random.default_rng(check_seed(seed))
-
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is the network's even for a deterministic bot."""
-        legal, probabilities, _ = self._policy_of(state)
-        policy = list(zip(legal.tolist(), probabilities[0, legal].tolist(), strict=True))
-        return policy, int(self._choose(probabilities)[0])
+        legal, found = self._policy_of(state)
+        policy = list(zip(legal.tolist(), found.policy[0, legal].tolist(), strict=True))
+        return policy, int(self._choose(found.policy)[0])
 
     def analyze(self, state: State) -> Analysis:
         """See :meth:`Bot.analyze`. The line goes on with the most probable actions."""
-        legal, probabilities, values = self._policy_of(state)
-        action = int(self._choose(probabilities)[0])
+        legal, found = self._policy_of(state)
+        action = int(self._choose(found.policy)[0])
         return Analysis(
             state.current_player(),
             action,
             legal,
-            probabilities[0, legal],
-            value=None if values is None else float(values[0]),
-            line=line_of(lambda ahead: int(self._policy_of(ahead)[1].argmax()), state, action),
+            found.policy[0, legal],
+            value=None if found.value is None else float(found.value[0]),
+            line=line_of(lambda ahead: int(self._policy_of(ahead)[1].policy.argmax()), state, action),
         )
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """See :meth:`Bot.step_batch`."""
         check_batch(self, batch, rows, self._game)
-        return self._choose(self._evaluate(*self._inputs.of_records(batch.states[rows]))[0])
+        return self._choose(self._of_records(batch.states[rows], self._infer).policy)
 
-    def _policy_of(self, state: State) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], Tensor | None]:
-        """Return the legal actions of a position, and its policy and value as batches of one."""
+    def _policy_of(self, state: State) -> tuple[npt.NDArray[np.int64], PolicyAndValue]:
+        """Return the legal actions of a position, and its policy and value as a batch of one."""
         check_position(self, state, self._game)
-        planes, masks = self._inputs.of_records(state.record.reshape(1))
-        return np.flatnonzero(masks[0]), *self._evaluate(planes, masks)
+        found = self._of_records(state.record.reshape(1), self._infer)
+        return np.array(state.legal_actions(), np.int64), found
 
-    def _evaluate(
-        self, planes: npt.NDArray[np.float32], masks: npt.NDArray[np.int8]
-    ) -> tuple[npt.NDArray[np.float64], Tensor | None]:
-        """Return the policies, ``float64[games, num_actions]``, 0 for illegal actions, and the values."""
-        with torch.inference_mode():
-            device = next(self.network.parameters()).device
-            scores, values = self.network(torch.from_numpy(planes).to(device))
-        logits = scores.cpu().numpy().astype(np.float64)
-        legal = masks != 0
-        logits[~legal] = -np.inf
-        logits -= logits.max(axis=1, keepdims=True)
-        weights = np.exp(logits, out=logits)
-        return weights / weights.sum(axis=1, keepdims=True), values
+    def _infer(self, planes: npt.NDArray[np.float32]) -> Outputs:
+        return self.network.infer(planes)
+
+    def _infer_many(self, planes: npt.NDArray[np.float32]) -> Outputs:
+        if not self._is_loaded:
+            return self._infer(planes)
+        from stoneworks.models.inference.network_inference import make_inference
+
+        if self._inference is None:
+            self._inference = make_inference(self.network)  # type: ignore[arg-type]
+        return self._inference(planes)
 
     def _choose(self, probabilities: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         if self.deterministic:
@@ -147,19 +155,20 @@ class PolicyBot(Bot):
         return (cumulative > draws).argmax(axis=1)
 
 
-class ExportedPolicyBot(PolicyBot):
-    """Plays a policy trained with another library (see :mod:`stoneworks.models.exported_policy`), as its ``selection`` says."""
+class OnnxPolicyBot(PolicyBot):
+    """Plays a policy in an ONNX file (see :mod:`stoneworks.models.inference.onnx_policy`), as its ``selection`` says."""
 
     @classmethod
-    def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> ExportedPolicyBot:
+    def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> OnnxPolicyBot:
         """See :meth:`Bot.from_spec`; the text of the name is the path of the file.
 
         Raises:
             UnknownBotError: the name is invalid for this bot.
         """
+        from stoneworks.models.inference.onnx_policy import OnnxPolicy, OnnxPolicyError
+
         try:
-            policy = load_policy(spec.text, game)
-        except ExportedPolicyError as error:
+            policy = OnnxPolicy.load(spec.text, game)
+        except OnnxPolicyError as error:
             raise UnknownBotError(f"{spec.name!r} cannot play {game}: {error}") from error
-        deterministic = policy.selection == "argmax"
-        return cls(policy, game, seed, deterministic=deterministic, name=spec.name)  # type: ignore[arg-type]
+        return cls(policy, game, seed, deterministic=policy.selection == "argmax", name=spec.name)

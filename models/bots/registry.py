@@ -33,6 +33,8 @@ class Parameter:
         maximum: largest allowed number.
         words: the allowed texts, if it is not a number.
         argument: the argument of the bot's constructor that gets the value; defaults to ``name``.
+        default: the value without the parameter, which names omit; None if it depends on the others.
+        max_on_page: largest number that the web page accepts.
     """
 
     name: str
@@ -41,6 +43,12 @@ class Parameter:
     maximum: float = math.inf
     words: tuple[str, ...] = ()
     argument: str = ""
+    default: int | float | str | None = None
+    max_on_page: float = math.inf
+
+    def __post_init__(self) -> None:
+        if not self.argument:
+            object.__setattr__(self, "argument", self.name)
 
     @property
     def allowed(self) -> str:
@@ -111,7 +119,9 @@ class BotEntry(Entry):
         for name in ("budgets", "parameters"):
             value = getattr(self, name)
             if not (isinstance(value, tuple) and all(isinstance(one, Parameter) for one in value)):
-                raise RegistrationError(f"{self.name}: {name} must be a tuple of Parameter, got {value!r}")
+                raise RegistrationError(
+                    f"{self.name}: {name} must be a tuple of stoneworks.models.Parameter, got {value!r}"
+                )
         if not self.usage:
             object.__setattr__(self, "usage", self.name)
 
@@ -130,12 +140,12 @@ _BUILT_IN = (
         "stoneworks.models.bots.mcts_bot:MCTSBot",
         "mcts:<simulations>",
         estimates_values=True,
-        budgets=(Parameter("simulations", int, 1, MAX_VISITS), SECONDS),
+        budgets=(Parameter("simulations", int, 1, MAX_VISITS, max_on_page=100_000), SECONDS),
         parameters=(
             Parameter("c", argument="exploration"),
-            Parameter("parallel", words=("none", "root")),
-            Parameter("threads", int, 1, MAX_THREADS, argument="num_threads"),
-            Parameter("leaf", words=("playout", "evaluation")),
+            Parameter("leaf", words=("playout", "heuristic"), default="playout"),
+            Parameter("parallel", words=("none", "root"), default="none"),
+            Parameter("threads", int, 1, MAX_THREADS, argument="num_threads", max_on_page=8),
         ),
     ),
     BotEntry(
@@ -143,28 +153,53 @@ _BUILT_IN = (
         "stoneworks.models.bots.alphabeta_bot:AlphaBetaBot",
         "alphabeta:<turns>",
         needs_heuristic=True,
-        budgets=(Parameter("turns", int, 1, MAX_DEPTH), SECONDS),
-        parameters=(Parameter("candidates", int, 1, MAX_CANDIDATES, argument="num_candidates"),),
+        budgets=(Parameter("turns", int, 1, MAX_DEPTH, max_on_page=4), SECONDS),
+        parameters=(
+            Parameter("candidates", int, 1, MAX_CANDIDATES, argument="num_candidates", default=12, max_on_page=1000),
+        ),
     ),
     BotEntry(
         "perfect",
-        "stoneworks.models.bots.perfect_bot:PerfectBot",
+        "stoneworks.models.bots.solver_bot:SolverBot",
         estimates_values=True,
-        parameters=(SECONDS, Parameter("memory", int, 1, 2**20, argument="memory_mib")),
+        parameters=(
+            Parameter("seconds", minimum=0.001, default=10.0),
+            Parameter("memory", int, 1, 2**20, argument="memory_mib", default=256, max_on_page=1024),
+        ),
     ),
     BotEntry(
         "exec",
         "stoneworks.models.bots.external_bot:ExternalBot",
         "exec:<command>",
         starts_programs=True,
-        parameters=(SECONDS, Parameter("start", minimum=0.001, argument="start_seconds")),
+        parameters=(
+            Parameter("seconds", minimum=0.001, default=10.0),
+            Parameter("start", minimum=0.001, argument="start_seconds", default=60.0),
+        ),
     ),
     BotEntry(
         "policy",
-        "stoneworks.models.bots.policy_bot:ExportedPolicyBot",
+        "stoneworks.models.bots.policy_bot:OnnxPolicyBot",
         "policy:<file>",
         reads_file=True,
-        needs_torch=True,
+    ),
+)
+
+#: Kind of the bots that play a checkpoint.
+CHECKPOINT = "checkpoint"
+#: The bots of a checkpoint: its policy, and a search with a budget. They are not in the registry: a path has no prefix.
+CHECKPOINT_POLICY = BotEntry(
+    CHECKPOINT, "stoneworks.models.bots.policy_bot:PolicyBot", needs_torch=True, estimates_values=True
+)
+CHECKPOINT_SEARCH = BotEntry(
+    CHECKPOINT,
+    "stoneworks.models.bots.search_bot:SearchBot",
+    needs_torch=True,
+    estimates_values=True,
+    budgets=(Parameter("simulations", int, 1, 999_999, max_on_page=100_000), SECONDS),
+    parameters=(
+        Parameter("batch", int, 1, 1024),
+        Parameter("threads", int, 1, 256, default=1, max_on_page=8),
     ),
 )
 

@@ -11,14 +11,14 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_positive, check_seed
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.models.bots.bot import LINE_ACTIONS, NUM_LINES, Analysis, Bot, check_batch, check_position
+from stoneworks.models.bots.bot import LINE_ACTIONS, NUM_LINES, Analysis, check_batch, check_position
+from stoneworks.models.bots.network_bot import NetworkBot, Outputs
 from stoneworks.models.bots.spec import BotSpec
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.description import PlaySettings
-from stoneworks.models.evaluator import make_evaluator
-from stoneworks.models.search.evaluation_cache import EvaluationCache
-from stoneworks.models.search.guides import make_guide
+from stoneworks.models.inference.network_inference import make_inference
 from stoneworks.models.search.gumbel import Gumbel
+from stoneworks.models.search.leaf_values import make_leaf_values
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchResult, SearchSettings
 
 #: Maximum number of games searched at once, and of the edges of their trees; other games are searched afterwards.
@@ -28,9 +28,9 @@ MAX_EDGES = 1 << 26
 MAX_SIMULATIONS, MAX_EDGES_IN_TIME = 1 << 18, 1 << 24
 #: Batch of a search within a time limit, and the seconds between the analyses of one without a limit.
 BATCH_IN_TIME, SECONDS_PER_REPORT = 8, 0.2
-#: The search policy of play: deterministic, with the value scale of the paper (1 for values in [0, 1]).
-PLAYING_POLICY = Gumbel(gumbel_scale=0, value_scale=0.5)
-PLAYING_SETTINGS = SearchSettings(PLAYING_POLICY, batch=None)
+#: The selection rule of play: deterministic, with the value scale of the paper (1 for values in [0, 1]).
+PLAYING_RULE = Gumbel(gumbel_scale=0, value_scale=0.5)
+PLAYING_SETTINGS = SearchSettings(PLAYING_RULE, batch=None)
 
 
 def playing_settings(
@@ -46,25 +46,24 @@ def playing_settings(
         threads: likewise.
 
     Raises:
-        MissingHeuristicError: the guide needs an evaluation and the game has none.
+        MissingHeuristicError: the leaf values need a heuristic and the game has none.
     """
     return SearchSettings(
         Gumbel(gumbel_scale=0, value_scale=play.value_scale),
         discount=play.discount,
-        guide=make_guide(play.guide, game, play.guide_playouts),
-        guide_weight=play.guide_weight,
+        leaf_values=make_leaf_values(play.leaf_values, game, play.leaf_value_playouts),
+        leaf_value_weight=play.leaf_value_weight,
         features=features,
         batch=batch,
         threads=threads,
     )
 
 
-class SearchBot(Bot):
+class SearchBot(NetworkBot):
     """Plays the result of a search with a fixed number of simulations, or within a time limit.
 
     With a time limit, the search continues in the tree of the last one if that has the position, and what it leaves of its
-    time is used for the next action of the same turn. Answers of the network for positions of one game are cached across
-    searches and moves.
+    time is used for the next action of the same turn.
     """
 
     name: str = "search"
@@ -84,12 +83,12 @@ class SearchBot(Bot):
         """Create the bot, with 64 simulations if neither ``simulations`` nor ``seconds`` is given.
 
         Args:
-            evaluate: the network, see :func:`stoneworks.models.evaluator.make_evaluator`.
+            evaluate: the network, see :func:`stoneworks.models.inference.network_inference.make_inference`.
             game: the game.
             seed: seed of the search; None draws a random one.
             simulations: simulations per search, at least 1.
             seconds: approximate time per step, more than 0; in a batch, per game.
-            settings: how the search runs; the default is a Gumbel search without noise, with ``PLAYING_POLICY``.
+            settings: how the search runs; the default is a Gumbel search without noise, with ``PLAYING_RULE``.
             name: name of the bot in results.
 
         Raises:
@@ -101,22 +100,17 @@ class SearchBot(Bot):
             )
         self.simulations = check_integer("simulations", 64 if simulations is None else simulations, 1)
         self.seconds = None if seconds is None else check_positive("seconds", seconds)
-        self._game = game
+        super().__init__(game, NetworkInputs(game, settings.features))
         self.name = name
         self._generator = np.random.default_rng(check_seed(seed))
         self._evaluate = evaluate
-        self._cache = EvaluationCache(evaluate)
         self._settings = settings
         self._searches: dict[tuple[int, int, int | None], NetworkSearch] = {}
         self._last: NetworkSearch | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state of a copy, without the trees and the cached answers of the network."""
-        return {**self.__dict__, "_cache": None, "_searches": {}, "_last": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._cache = EvaluationCache(self._evaluate)
+        """Return the state of a copy, without the trees."""
+        return {**self.__dict__, "_searches": {}, "_last": None}
 
     @classmethod
     def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> SearchBot:
@@ -124,7 +118,7 @@ class SearchBot(Bot):
 
         Raises:
             CheckpointError: the checkpoint does not fit (see ``load_checkpoint``).
-            MissingHeuristicError: its guide needs an evaluation and the game has none.
+            MissingHeuristicError: its leaf values need a heuristic and the game has none.
         """
         assert spec.checkpoint is not None
         assert spec.budget is not None
@@ -134,7 +128,7 @@ class SearchBot(Bot):
             of_search.setdefault("batch", BATCH_IN_TIME)
         settings = playing_settings(checkpoint.play, game, network.features, **of_search)
         budget: dict[str, Any] = {spec.budget.unit: spec.budget.value}
-        return cls(make_evaluator(network), game, seed, settings=settings, name=spec.name, **budget)
+        return cls(make_inference(network), game, seed, settings=settings, name=str(spec), **budget)
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is that of the search."""
@@ -206,8 +200,7 @@ class SearchBot(Bot):
         return self.search_all(state.record.reshape(1))
 
     def restart(self) -> None:
-        """Prepare for a new game (see :meth:`Bot.restart`). The cached answers of the network and the trees are discarded."""
-        self._cache.clear()
+        """Prepare for a new game (see :meth:`Bot.restart`). The trees are discarded."""
         for search in self._searches.values():
             search.restart()
 
@@ -222,25 +215,32 @@ class SearchBot(Bot):
         results = [self._search_at_once(roots[first : first + at_once]) for first in range(0, len(roots), at_once)]
         return results[0] if len(results) == 1 else SearchResult(*map(np.concatenate, zip(*results, strict=True)))
 
+    def _infer(self, planes: npt.NDArray[np.float32]) -> Outputs:
+        return self._evaluate(planes)
+
     def _search_at_once(self, roots: npt.NDArray[np.void]) -> SearchResult:
         if self.seconds is not None:
             return self._search_in_time().run_in_time(roots, self.seconds, self._generator)
         # Searches allocate powers of two of games and simulations; a single position needs little.
-        room = 1 << (len(roots) - 1).bit_length(), 1 << (self.simulations - 1).bit_length()
+        capacity = 1 << (len(roots) - 1).bit_length(), 1 << (self.simulations - 1).bit_length()
         # A search of a single position ends when the table is full.
-        edges = min((room[1] + 1) * self._game.num_actions, MAX_EDGES) if len(roots) == 1 else None
-        return self._search_of(*room, edges).run(roots, self.simulations, self._generator)
+        edges = min((capacity[1] + 1) * self._game.num_actions, MAX_EDGES) if len(roots) == 1 else None
+        return self._search_of(*capacity, edges).run(roots, self.simulations, self._generator)
 
     def _search_in_time(self) -> NetworkSearch:
         return self._search_of(1, MAX_SIMULATIONS, max(MAX_EDGES_IN_TIME, 2 * self._game.num_actions))
 
     def _search_of(self, games: int, simulations: int, edges: int | None = None) -> NetworkSearch:
         """Return the search with these maxima (see :class:`NetworkSearch`), from now on the last one."""
-        room = games, simulations, edges
-        if room not in self._searches:
-            evaluate = self._cache if games == 1 else self._evaluate
-            self._searches[room] = NetworkSearch(
-                self._game, evaluate, self._settings, max_games=games, max_simulations=simulations, max_edges=edges
+        capacity = games, simulations, edges
+        if capacity not in self._searches:
+            self._searches[capacity] = NetworkSearch(
+                self._game,
+                self._evaluate,
+                self._settings,
+                max_games=games,
+                max_simulations=simulations,
+                max_edges=edges,
             )
-        self._last = self._searches[room]
+        self._last = self._searches[capacity]
         return self._last

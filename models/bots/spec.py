@@ -1,4 +1,4 @@
-"""``BotSpec``: a parsed bot name. Every name is parsed here, and only here."""
+"""``BotSpec``: a parsed bot name. Every name is parsed and written here, and only here."""
 
 from __future__ import annotations
 
@@ -9,21 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from stoneworks.models import shipped
-from stoneworks.models.bots.registry import BOTS, SECONDS, BotEntry, Parameter
-
-#: Kind of the bots that play a checkpoint.
-CHECKPOINT = "checkpoint"
-
-#: The bots of a checkpoint: its policy, and a search with a budget. They are not registered: a path has no prefix.
-_POLICY = BotEntry(CHECKPOINT, "stoneworks.models.bots.policy_bot:PolicyBot", needs_torch=True, estimates_values=True)
-_SEARCH = BotEntry(
+from stoneworks.models.bots.registry import (
+    BOTS,
     CHECKPOINT,
-    "stoneworks.models.bots.search_bot:SearchBot",
-    needs_torch=True,
-    estimates_values=True,
-    budgets=(Parameter("simulations", int, 1, 999_999), SECONDS),
-    parameters=(Parameter("batch", int, 1, 1024), Parameter("threads", int, 1, 256)),
+    CHECKPOINT_POLICY,
+    CHECKPOINT_SEARCH,
+    SECONDS,
+    BotEntry,
+    Parameter,
 )
+from stoneworks.registry import HINT
+from stoneworks.text import exact
+
 _BUDGET = re.compile(r"([1-9][0-9]{0,17})|([0-9]{1,18}(?:\.[0-9]{1,18})?)s", re.ASCII)
 #: A parameter before the command of a program.
 _OPTION = re.compile(r"(\w+=[^\s,]*),")
@@ -52,7 +49,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class BotSpec:
-    """A bot's name, parsed; see :func:`~stoneworks.models.bots.loading.load_bot` for names.
+    """A bot's name, parsed (see :func:`~stoneworks.models.bots.loading.load_bot`); ``str`` writes it without defaults.
 
     Attributes:
         name: the name.
@@ -90,16 +87,38 @@ class BotSpec:
             return cls(name, CHECKPOINT, checkpoint=folder, shipped=name if shipped.find(name) else "")
         before, at, text = name.rpartition("@")
         if at and (folder := _folder_of(before)) is not None:
-            read = _read_argument(f"{before}@", text, _SEARCH)
+            read = _read_argument(f"{before}@", text, CHECKPOINT_SEARCH)
             return cls(name, CHECKPOINT, **read, checkpoint=folder, shipped=before if shipped.find(before) else "")
         raise _unknown(name)
+
+    @classmethod
+    def of(cls, kind: str, text: str = "", **arguments: Any) -> BotSpec:
+        """Return the spec of a registered kind of bot with these arguments of its constructor; None means not given."""
+        given = {name: value for name, value in arguments.items() if value is not None}
+        units = [unit.name for unit in BOTS[kind].budgets if unit.name in given]
+        budget = Budget(units[0], given.pop(units[0])) if units else None
+        return cls(kind, kind, budget, given, text)
+
+    def __str__(self) -> str:
+        parts = []
+        if self.budget is not None:
+            parts.append(f"{exact(self.budget.value)}{'s' if self.budget.unit == SECONDS.name else ''}")
+        for parameter in self.entry.parameters:
+            value = self.parameters.get(parameter.argument)
+            if value is not None and value != parameter.default:
+                parts.append(f"{parameter.name}={exact(value)}")
+        separator, prefix = ":", self.kind
+        if self.checkpoint is not None:
+            separator, prefix = "@", self.name if self.budget is None else self.name.rpartition("@")[0]
+        argument = ",".join([*parts, self.text] if self.text else parts)
+        return f"{prefix}{separator}{argument}" if argument else prefix
 
     @property
     def entry(self) -> BotEntry:
         """Entry of the kind, in the registry unless the bot is one of a checkpoint."""
         if self.checkpoint is None:
             return BOTS[self.kind]
-        return _POLICY if self.budget is None else _SEARCH
+        return CHECKPOINT_POLICY if self.budget is None else CHECKPOINT_SEARCH
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -109,7 +128,7 @@ class BotSpec:
     @property
     def needs_heuristic(self) -> bool:
         """Whether the bot requires games with an evaluation."""
-        return self.entry.needs_heuristic or self.parameters.get("leaf") == "evaluation"
+        return self.entry.needs_heuristic or self.parameters.get("leaf") == "heuristic"
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -165,7 +184,7 @@ def _unknown(name: object) -> UnknownBotError:
         f"unknown bot {name!r}; valid names: {', '.join(repr(entry.usage) for entry in BOTS.loadable())}, a shipped "
         f"checkpoint ({', '.join(map(repr, names)) if names else 'there is none'}), and the path of a checkpoint folder; a "
         "checkpoint may be followed by @ and the number of simulations of a search, from @1 to @999999, or its seconds, as "
-        "in @2s, and these by batch= and threads="
+        f"in @2s, and these by batch= and threads=; {HINT}"
     )
 
 
@@ -226,7 +245,7 @@ def _read_parameters(entry: BotEntry, texts: Sequence[str]) -> dict[str, Any]:
     for text in texts:
         key, _, value = text.partition("=")
         parameter = parameters.get(key)
-        argument = "" if parameter is None else parameter.argument or key
+        argument = "" if parameter is None else parameter.argument
         if parameter is None or argument in values:
             problem = "unknown" if parameter is None else "duplicate"
             allowed = ", ".join(f"{name}=" for name in parameters) or "nothing"

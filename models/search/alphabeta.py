@@ -53,7 +53,7 @@ ACTIONS_PER_TURN = 24
 #: Minimum number of candidates; from the third turn on, the number of candidates halves with each turn down to this.
 MIN_CANDIDATES = 4
 #: Threshold above which a value is a proven win; a win is worth one less for each action that it takes.
-PROVEN = WIN_VALUE - ACTIONS_PER_TURN * MAX_DEPTH
+PROVEN_VALUE = WIN_VALUE - ACTIONS_PER_TURN * MAX_DEPTH
 #: Relative tolerance for equal values; float32 has a 24-bit significand.
 RESOLUTION = 1e-6
 #: Number of candidates of a position whose candidates are not listed yet.
@@ -101,9 +101,9 @@ class WorkBuffers(NamedTuple):
 @kernel
 def relative_to(value: float, ply: int) -> float:
     """Convert a win value to be relative to a node ``ply`` actions below the root; ``-ply`` converts it back."""
-    if value >= PROVEN:
+    if value >= PROVEN_VALUE:
         return value + ply
-    if value <= -PROVEN:
+    if value <= -PROVEN_VALUE:
         return value - ply
     return value
 
@@ -305,7 +305,7 @@ def search_depths(
                 if value > frame.best_value:
                     frame.best_value = value
                     frame.best_action = action
-            if interrupted or abs(frames[0].best_value) >= PROVEN or frames[0].num_chosen == 1:
+            if interrupted or abs(frames[0].best_value) >= PROVEN_VALUE or frames[0].num_chosen == 1:
                 break
 
         for place in range(num_entries):

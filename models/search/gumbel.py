@@ -31,8 +31,6 @@ from stoneworks.models.search.tree import (
     swap_edges,
 )
 
-_MAX_CONSIDERED, _VISIT_OFFSET, _VALUE_SCALE = range(3)
-
 
 @dataclass(frozen=True)
 class Gumbel:
@@ -62,7 +60,12 @@ class Gumbel:
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
         """Search kernels by name (see :mod:`stoneworks.models.search.tree`)."""
-        return {"prepare_root": prepare_root, "choose_edge": choose_edge, "narrow": narrow, "finish": finish}
+        return {
+            "init_root": init_root,
+            "choose_edge": choose_edge,
+            "halve_considered": halve_considered,
+            "choose_root_action": choose_root_action,
+        }
 
     @property
     def round_size(self) -> int:
@@ -70,9 +73,9 @@ class Gumbel:
         return self.max_considered
 
     @property
-    def parameters(self) -> npt.NDArray[np.float64]:
-        """Parameters passed to the kernels, ``float64[num_parameters]``."""
-        return np.array([self.max_considered, self.visit_offset, self.value_scale], np.float64)
+    def parameters(self) -> Parameters:
+        """Parameters passed to the kernels."""
+        return Parameters(self.max_considered, float(self.visit_offset), float(self.value_scale))
 
     def schedule(self, num_simulations: int) -> npt.NDArray[np.int32]:
         """Return the schedule, ``int32[max_considered + 1, num_simulations]``; row m is for m considered actions."""
@@ -142,12 +145,12 @@ def mixed_value(nodes: Nodes, edges: Edges, node: int, sign: int) -> tuple[float
 
 
 @kernel
-def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> None:
+def init_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> None:
     """Move the edges of highest logit plus Gumbel variate to the front, best first, and store that sum in ``noise``."""
     num_edges = nodes[0].num_edges
     for edge in range(num_edges):
         edges[edge].noise += math.log(edges[edge].prior)
-    num_considered = min(int(parameters[_MAX_CONSIDERED]), num_edges)
+    num_considered = min(parameters.max_considered, num_edges)
     for place in range(num_considered):
         best = place
         for edge in range(place + 1, num_edges):
@@ -170,13 +173,13 @@ def choose_edge(
         else:
             wanted_visits = fewest_visits(nodes, edges, game)
             if wanted_visits < 0:
-                narrow(nodes, edges, game, parameters, True)
+                halve_considered(nodes, edges, game, parameters, True)
                 wanted_visits = fewest_visits(nodes, edges, game)
         # Algorithm 1, lines 4 and 7.
         return best_edge(nodes, edges, 0, game.num_considered, parameters, wanted_visits)
 
     value, prior_taken, total_visits, most_visits = mixed_value(nodes, edges, node, sign)
-    scale = (parameters[_VISIT_OFFSET] + most_visits) * parameters[_VALUE_SCALE]
+    scale = (parameters.visit_offset + most_visits) * parameters.value_scale
     first = nodes[node].first_edge
     stop = first + nodes[node].num_visited
     # Section 5, equation 14: argmax of pi'(a) - N(a) / (1 + sum of N), where pi' = softmax(logits + sigma(completed Q)).
@@ -210,7 +213,7 @@ def best_edge(nodes: Nodes, edges: Edges, first: int, stop: int, parameters: Par
     """
     sign = sign_of(nodes[0].player)
     value, _, _, most_visits = mixed_value(nodes, edges, 0, sign)
-    scale = (parameters[_VISIT_OFFSET] + most_visits) * parameters[_VALUE_SCALE]
+    scale = (parameters.visit_offset + most_visits) * parameters.value_scale
     best = -1
     best_score = -np.inf
     best_is_lost = True
@@ -244,12 +247,12 @@ def fewest_visits(nodes: Nodes, edges: Edges, game: Record) -> int:
 
 
 @kernel
-def narrow(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, again: bool) -> None:
+def halve_considered(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, again: bool) -> None:
     """Move the best of all root edges to the front, or the better half, at least two, of those considered."""
     num_edges = nodes[0].num_edges
     nodes[0].num_ordered = num_edges  # visited edges may be anywhere
     if again:
-        num_candidates, num_kept = num_edges, int(parameters[_MAX_CONSIDERED])
+        num_candidates, num_kept = num_edges, parameters.max_considered
     else:
         num_candidates, num_kept = game.num_considered, max(2, game.num_considered // 2)
     num_kept = min(num_kept, num_candidates)
@@ -282,22 +285,28 @@ def best_not_lost(nodes: Nodes, edges: Edges, game: Record, parameters: Paramete
 
 
 @kernel
-def finish(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, policy: Float32s) -> int:
-    """Write the improved policy, softmax(logits + sigma(completed Q)) (section 4, equation 11); return the action to play."""
+def choose_root_action(
+    nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, discount: float, policy: Float32s
+) -> tuple[int, float]:
+    """Write the improved policy, softmax(logits + sigma(completed Q)) (section 4, equation 11).
+
+    Return the action to play, and the sum over actions of policy times completed Q.
+    """
     sign = sign_of(nodes[0].player)
-    value, _, _, most_visits = mixed_value(nodes, edges, 0, sign)
-    scale = (parameters[_VISIT_OFFSET] + most_visits) * parameters[_VALUE_SCALE]
-    best_value = value
+    mixed, _, _, most_visits = mixed_value(nodes, edges, 0, sign)
+    scale = (parameters.visit_offset + most_visits) * parameters.value_scale
+    best_value = mixed
     for edge in range(nodes[0].num_edges):
         if edges[edge].child != NO_NODE:
             best_value = max(best_value, mean_value(nodes, edges[edge].child, sign))
-    total_weight = 0.0
+    total_weight = total_value = 0.0
     for edge in range(nodes[0].num_edges):
         child = edges[edge].child
-        completed = value if child == NO_NODE else mean_value(nodes, child, sign)
+        completed = mixed if child == NO_NODE else mean_value(nodes, child, sign)
         weight = edges[edge].prior * math.exp(scale * (completed - best_value))
         policy[edges[edge].action] = weight
         total_weight += weight
+        total_value += weight * (mixed if child == NO_NODE else discount * completed)
     for edge in range(nodes[0].num_edges):
         policy[edges[edge].action] /= total_weight
-    return edges[best_not_lost(nodes, edges, game, parameters)].action
+    return edges[best_not_lost(nodes, edges, game, parameters)].action, total_value / total_weight

@@ -19,7 +19,7 @@ from stoneworks.envs.rules import Game
 from stoneworks.models.machine import run_in_threads
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.search import tree
-from stoneworks.models.search.guides import Guide
+from stoneworks.models.search.leaf_values import LeafValues
 from stoneworks.models.search.turn_wins import winning_turn_kernel
 
 #: Evaluation function: maps observations for the player to move, ``float32[n, planes, height, width]``, to logits
@@ -40,7 +40,7 @@ _SAME_TURN, _OTHER_TURN = 1, 2
 MAX_BATCH, MAX_THREADS = 1024, 256
 
 
-class SearchPolicy(Protocol):
+class SelectionRule(Protocol):
     """Selection rule: :class:`stoneworks.models.search.gumbel.Gumbel` or :class:`stoneworks.models.search.puct.PUCT`."""
 
     @property
@@ -52,8 +52,8 @@ class SearchPolicy(Protocol):
         """Maximum number of simulations of one tree that do not depend on each other."""
 
     @property
-    def parameters(self) -> npt.NDArray[np.float64]:
-        """Parameters passed to the kernels, ``float64[num_parameters]``."""
+    def parameters(self) -> tree.Parameters:
+        """Parameters passed to the kernels."""
 
     def schedule(self, num_simulations: int) -> npt.NDArray[np.int32]:
         """Return the schedule passed to the kernels, ``int32[_, _]``."""
@@ -67,11 +67,11 @@ class SearchSettings:
     """How a search runs.
 
     Attributes:
-        policy: selection rule of the search.
+        rule: selection rule of the search.
         discount: discount factor per action, in (0, 1]; a win in n actions has value ``discount ** n``.
         solve: whether to propagate proven results and to look for wins within the turn at every leaf.
-        guide: additional leaf evaluation, mixed with the network's (see :mod:`stoneworks.models.search.guides`).
-        guide_weight: weight of the guide in leaf values, in [0, 1]; the network has the rest.
+        leaf_values: additional values of leaves, mixed with the network's (see :mod:`stoneworks.models.search.leaf_values`).
+        leaf_value_weight: their weight, in [0, 1]; the network has the rest.
         features: whether the network sees the features of the game (see :mod:`stoneworks.envs.rules.parts`).
         batch: maximum number of leaves of one tree that are evaluated together, at least 1; those after the first are chosen
             with virtual losses. None for the leaves of a round of sequential halving, which gives the results of 1.
@@ -81,11 +81,11 @@ class SearchSettings:
         ValueError: a setting is out of bounds.
     """
 
-    policy: SearchPolicy
+    rule: SelectionRule
     discount: float = 1.0
     solve: bool = True
-    guide: Guide | None = None
-    guide_weight: float = 0.0
+    leaf_values: LeafValues | None = None
+    leaf_value_weight: float = 0.0
     features: bool = False
     batch: int | None = 1
     threads: int = 1
@@ -96,7 +96,7 @@ class SearchSettings:
             check_integer("batch", self.batch, 1, MAX_BATCH)
         check_integer("threads", self.threads, 1, MAX_THREADS)
         check_number("discount", self.discount, 0, 1, above_minimum=True)
-        check_number("guide_weight", self.guide_weight, 0, 1)
+        check_number("leaf_value_weight", self.leaf_value_weight, 0, 1)
 
 
 class SearchResult(NamedTuple):
@@ -104,7 +104,8 @@ class SearchResult(NamedTuple):
 
     Attributes:
         actions: ``int64[num_games]``, the action to play.
-        values: ``float32[num_games]``, mean value for the player to move.
+        values: ``float32[num_games]``, value for the player to move: the exact one if solved, else that of the improved policy
+            (Gumbel) or of the action to play (PUCT).
         policies: ``float32[num_games, num_actions]``, improved policy, the training target.
         visits: ``int32[num_games, num_actions]``, visit counts.
         solved: ``bool[num_games]``, whether the value is proven and the action achieves it.
@@ -142,7 +143,7 @@ class _Batch:
         self.planes = np.empty((size, *inputs.flat_shape), np.float32)
         self.leaves: npt.NDArray[np.void] = np.empty(size, tree.LEAF)
         self.seeds = np.empty(0, np.uint64)
-        self.num_leaves = self.num_asked = 0
+        self.num_leaves = self.num_evaluations = 0
 
 
 class NetworkSearch:
@@ -150,7 +151,7 @@ class NetworkSearch:
 
     Attributes:
         discount: see :class:`SearchSettings`.
-        guide_weight: weight of the guide in leaf values, in [0, 1] (see :mod:`stoneworks.models.search.guides`).
+        leaf_value_weight: see :class:`SearchSettings`; may be changed between searches.
         network_seconds: total time spent in ``evaluate``, in seconds, summed over threads.
         search_seconds: total time spent in the rest of the search, in seconds.
         num_simulations_done: total number of simulations requested, over all games; a solved root or a full
@@ -172,7 +173,7 @@ class NetworkSearch:
         Args:
             game: the game.
             evaluate: the network; called by all threads if there are several.
-            settings: how the search runs; the weight of the guide is its initial one.
+            settings: how the search runs; the weight of the leaf values is their initial one.
             max_games: maximum batch size in games, at least 1.
             max_simulations: maximum number of simulations per search, at least 1.
             max_edges: maximum number of edges of a tree, at least twice the number of actions; None for what
@@ -187,15 +188,15 @@ class NetworkSearch:
         # Pages are allocated lazily, so the loose upper bound on the number of edges costs no memory.
         max_edges = max_nodes * game.num_actions if max_edges is None else max_edges
         max_edges = check_integer("max_edges", max_edges, 2 * game.num_actions)
-        policy = self.policy = settings.policy
+        rule = self.rule = settings.rule
         self.evaluate = evaluate
         self.discount = float(settings.discount)
-        self.guide_weight = float(settings.guide_weight)
+        self.leaf_value_weight = float(settings.leaf_value_weight)
         self.num_simulations_done = 0
         self.network_seconds = self.search_seconds = 0.0
         self._game = game
-        self._guide, self._solve = settings.guide, bool(settings.solve)
-        self._room = tree.Trees(
+        self._leaf_values, self._solve = settings.leaf_values, bool(settings.solve)
+        self._all_trees = tree.Trees(
             game.board,
             np.empty((max_games, max_nodes), game.state_dtype),
             np.empty((max_games, max_nodes), tree.NODE),
@@ -204,19 +205,19 @@ class NetworkSearch:
         )
         self._use(0)
         self._inputs = NetworkInputs(game, settings.features)
-        per_tree = policy.round_size if settings.batch is None else settings.batch
+        per_tree = rule.round_size if settings.batch is None else settings.batch
         self._batches = [_Batch(self._inputs, max_games * per_tree) for _ in range(settings.threads)]
         max_collisions = _MAX_COLLISIONS if settings.threads > 1 else 0
-        self._limits = np.array([0, per_tree, settings.batch is None, max_collisions])
+        self._limits = tree.Limits(0, per_tree, settings.batch is None, max_collisions)
         self._changed = threading.Condition()
         self._num_searching, self._left_seconds = 0, 0.0
         self._start_all = game.compiled(tree.start_all, self._inputs.kernels)
         self._expand = game.compiled(tree.expand, {"winning_turn": winning_turn_kernel(type(game))})
-        self._prepare_roots = game.compiled(tree.prepare_roots, policy.kernels)
-        self._narrow_all = game.compiled(tree.narrow_all, policy.kernels)
-        self._descend = game.compiled(tree.descend, {**policy.kernels, **self._inputs.kernels})
+        self._init_roots = game.compiled(tree.init_roots, rule.kernels)
+        self._halve_all = game.compiled(tree.halve_all, rule.kernels)
+        self._descend = game.compiled(tree.descend, {**rule.kernels, **self._inputs.kernels})
         self._keep_subtree = game.compiled(tree.keep_subtree)
-        self._finish_all = game.compiled(tree.finish_all, policy.kernels)
+        self._choose_root_actions = game.compiled(tree.choose_root_actions, rule.kernels)
 
     def run(self, roots: npt.NDArray[np.void], num_simulations: int, generator: np.random.Generator) -> SearchResult:
         """Run a search from each of ``roots``.
@@ -231,14 +232,14 @@ class NetworkSearch:
                 values or the wrong shape.
         """
         num_games = len(roots)
-        if not 1 <= num_games <= len(self._room.games) or not 1 <= num_simulations <= self._max_simulations:
+        if not 1 <= num_games <= len(self._all_trees.games) or not 1 <= num_simulations <= self._max_simulations:
             raise ValueError(
-                f"a search must have 1 to {len(self._room.games)} games with 1 to {self._max_simulations} simulations, "
+                f"a search must have 1 to {len(self._all_trees.games)} games with 1 to {self._max_simulations} simulations, "
                 f"got {num_games} with {num_simulations}"
             )
         with self._timed():
             self._start(roots, generator)
-            self._simulate(num_simulations, self.policy.schedule(num_simulations), lambda: False)
+            self._simulate(num_simulations, self.rule.schedule(num_simulations), lambda: False)
             self.num_simulations_done += num_games * num_simulations
             return self.result()
 
@@ -276,13 +277,13 @@ class NetworkSearch:
             begin = deadline.begin
             seconds += self._left_seconds if kept == _SAME_TURN else 0.0
             num_before = int(self._trees.nodes[0, 0]["visits"])
-            num_considered = min(self.policy.round_size, int(self._trees.nodes[0, 0]["num_edges"]))
+            num_considered = min(self.rule.round_size, int(self._trees.nodes[0, 0]["num_edges"]))
             num_phases = math.ceil(math.log2(max(2, num_considered)))
             if self._trees.nodes[0, 0]["num_edges"] == 1:
                 self._simulate(1, _NO_SCHEDULE, deadline)
                 num_phases = 0
             for phase in range(num_phases):
-                self._narrow_all(self._trees, self.policy.parameters, phase == 0)
+                self._halve_all(self._trees, self.rule.parameters, phase == 0)
                 deadline.time = begin + seconds * (phase + 1) / num_phases
                 self._simulate(_NO_LIMIT, _NO_SCHEDULE, deadline)
             self.num_simulations_done += int(self._trees.nodes[0, 0]["visits"]) - num_before
@@ -300,7 +301,7 @@ class NetworkSearch:
         actions, values = np.empty(num_games, np.int64), np.empty(num_games, np.float32)
         policies = np.empty((num_games, self._game.num_actions), np.float32)
         visits = np.empty((num_games, self._game.num_actions), np.int32)
-        self._finish_all(self._trees, self.policy.parameters, actions, values, policies, visits)
+        self._choose_root_actions(self._trees, self.rule.parameters, self.discount, actions, values, policies, visits)
         return SearchResult(actions, values, policies, visits, self._trees.nodes["solved"][:, 0] != 0)
 
     def root_edges(self) -> tuple[npt.NDArray[Any], ...]:
@@ -308,8 +309,8 @@ class NetworkSearch:
 
         Returns:
             The actions in ascending order, ``int32[num_legal]``; their visit counts, ``int32[num_legal]``; their mean values
-            in [-1, 1], ``float32[num_legal]``, NaN for unvisited actions; and their prior probabilities from the network,
-            ``float32[num_legal]``.
+            in [-1, 1], or proven results without the discount, ``float32[num_legal]``, NaN for unvisited actions; and their
+            prior probabilities from the network, ``float32[num_legal]``.
         """
         nodes, edges = self._trees.nodes[0], self._trees.edges[0]
         root = nodes[0]
@@ -320,7 +321,9 @@ class NetworkSearch:
         sign = 1 - 2 * int(root["player"])
         visits = np.where(taken, children["visits"], 0)
         means = children["total_value"] / np.maximum(children["visits"] - children["pending"], 1)
-        values = np.where(taken, sign * np.where(children["solved"] != 0, children["network_value"], means), np.nan)
+        values = np.where(
+            taken, sign * np.where(children["solved"] != 0, np.sign(children["network_value"]), means), np.nan
+        )
         return block["action"].copy(), visits, values, block["prior"].copy()
 
     def best_line(self, first_action: int, max_actions: int) -> list[int]:
@@ -362,7 +365,7 @@ class NetworkSearch:
 
     def _use(self, num_games: int) -> None:
         """Take the trees of the first games as those of the last search."""
-        self._trees = tree.Trees(self._game.board, *(array[:num_games] for array in self._room[1:]))
+        self._trees = tree.Trees(self._game.board, *(array[:num_games] for array in self._all_trees[1:]))
 
     def _start(self, roots: npt.NDArray[np.void], generator: np.random.Generator) -> None:
         """Start a tree at each root."""
@@ -370,15 +373,15 @@ class NetworkSearch:
         self._use(num_games)
         batch = self._batches[0]
         self._start_all(self._trees, roots, batch.planes, batch.leaves)
-        batch.num_leaves = batch.num_asked = num_games
+        batch.num_leaves = batch.num_evaluations = num_games
         for one in self._batches:
             one.seeds = generator.integers(0, 2**64, num_games, np.uint64)
-        self._finish(batch, *self._answers(batch))
+        self._finish(batch, *self._evaluate_leaves(batch))
         self._prepare(num_games, generator)
 
     def _prepare(self, num_games: int, generator: np.random.Generator) -> None:
-        noise = self.policy.noise((num_games, self._game.num_actions), generator)
-        self._prepare_roots(self._trees, self.policy.parameters, noise)
+        noise = self.rule.noise((num_games, self._game.num_actions), generator)
+        self._init_roots(self._trees, self.rule.parameters, noise)
 
     def _keep(self, root: np.void) -> int:
         """Keep the subtree of the last search at a position; return 0 if it has none, or else in which turn the position is."""
@@ -405,7 +408,7 @@ class NetworkSearch:
 
     def _simulate(self, num_simulations: int, schedule: npt.NDArray[np.int32], is_over: Callable[[], bool]) -> None:
         """Run batches of simulations in all threads until there are none left, or until ``is_over()``."""
-        self._limits[0] = num_simulations
+        self._limits = self._limits._replace(num_simulations=num_simulations)
         if len(self._batches) == 1:
             return self._work(self._batches[0], schedule, is_over)
         stop = threading.Event()
@@ -417,10 +420,10 @@ class NetworkSearch:
 
     def _work(self, batch: _Batch, schedule: npt.NDArray[np.int32], is_over: Callable[[], bool]) -> None:
         """Run batches of simulations in one thread. The lock is held except while leaves are evaluated."""
-        trees, parameters = self._trees, self.policy.parameters
+        trees, parameters = self._trees, self.rule.parameters
         with self._changed:
             while not is_over():
-                batch.num_leaves, batch.num_asked = self._descend(
+                batch.num_leaves, batch.num_evaluations = self._descend(
                     trees, parameters, schedule, batch.planes, batch.leaves, self._limits, self._solve
                 )
                 if batch.num_leaves == 0:
@@ -431,7 +434,7 @@ class NetworkSearch:
                 self._num_searching += 1
                 self._changed.release()
                 try:
-                    logits, values = self._answers(batch)
+                    logits, values = self._evaluate_leaves(batch)
                 finally:
                     self._changed.acquire()
                     self._num_searching -= 1
@@ -448,27 +451,28 @@ class NetworkSearch:
         if self._expand(self._trees, *leaves, logits, values, self.discount, self._solve):
             raise ValueError("the network's output must be finite: its weights are damaged, or its training diverged")
 
-    def _answers(self, batch: _Batch) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Return the evaluations of the leaves of a batch, by the network and the guide.
+    def _evaluate_leaves(self, batch: _Batch) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Return the evaluations of the leaves of a batch, by the network and the leaf values mixed in.
 
         Raises:
             ValueError: the network's output has other shapes.
         """
-        num_asked = batch.num_asked
-        if num_asked == 0:
+        num_evaluations = batch.num_evaluations
+        if num_evaluations == 0:
             return np.empty((0, self._game.num_actions), np.float32), np.empty(0, np.float32)
         begin = time.perf_counter()
-        logits, values = self.evaluate(batch.planes[:num_asked].reshape(num_asked, *self._inputs.shape))
+        logits, values = self.evaluate(batch.planes[:num_evaluations].reshape(num_evaluations, *self._inputs.shape))
         seconds = time.perf_counter() - begin
         with self._changed:
             self.network_seconds += seconds
-        shapes = (num_asked, self._game.num_actions), (num_asked,)
+        shapes = (num_evaluations, self._game.num_actions), (num_evaluations,)
         if (logits.shape, values.shape) != shapes:
             raise ValueError(
-                f"the network's logits and values for {num_asked} positions of {self._game} must have the shapes {shapes[0]} "
+                f"the network's logits and values for {num_evaluations} positions of {self._game} must have the shapes {shapes[0]} "
                 f"and {shapes[1]}, got {logits.shape} and {values.shape}"
             )
-        if self._guide is not None and self.guide_weight > 0:
-            guided = self._guide.evaluate(self._trees, batch.leaves, batch.num_leaves, num_asked, batch.seeds)
-            values = values + np.float32(self.guide_weight) * (guided - values)
+        if self._leaf_values is not None and self.leaf_value_weight > 0:
+            leaves = batch.leaves, batch.num_leaves, num_evaluations
+            others = self._leaf_values.evaluate(self._trees, *leaves, batch.seeds)
+            values = values + np.float32(self.leaf_value_weight) * (others - values)
         return logits, values

@@ -29,7 +29,6 @@ from stoneworks.envs.rules.compiler.types import (
     Float32Table,
     Int8s,
     Int32Table,
-    Int64s,
     Record,
     StateArray,
     UInt64s,
@@ -58,9 +57,6 @@ FrameArray: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(FRAME)[
 UInt32Table: TypeAlias = Annotated[npt.NDArray[np.uint32], numba.uint32[:, ::1]]
 UInt64Table: TypeAlias = Annotated[npt.NDArray[np.uint64], numba.uint64[:, ::1]]
 
-# Indices of ``progress``.
-PLY, POSITIONS, LIMIT, SUCCESS, NUM_PROGRESS = 0, 1, 2, 3, 4
-
 #: How much the latest outcome of an action counts for its history.
 RATE_OF_HISTORY = np.float32(0.02)
 
@@ -70,6 +66,20 @@ _ONE = np.uint64(1)
 _EXPONENT, _SIGNIFICAND, _FLOAT = np.uint64(23), np.uint64(9), np.uint64(0xFFFFFFFF)
 #: Bounds as stored: lower bound + 1, and four times the upper bound + 1.
 _UNKNOWN = 8
+
+
+class Progress(NamedTuple):
+    """How far a search is; the default is its start.
+
+    Attributes:
+        ply: the current ply, -1 once the search is decided.
+        num_positions: number of positions visited.
+        success: whether the player to move at the root succeeds, once it is decided.
+    """
+
+    ply: int = 0
+    num_positions: int = 0
+    success: bool = False
 
 
 class HashKeys(NamedTuple):
@@ -215,9 +225,10 @@ def search_proof(
     table: UInt64s,
     hashing: HashKeys,
     history: Float32Table,
-    progress: Int64s,
-) -> None:
-    """Continue a search until it is decided or ``progress[LIMIT]`` positions have been visited.
+    progress: Progress,
+    max_positions: int,
+) -> tuple[int, int, bool]:
+    """Continue a search until it is decided or ``max_positions`` positions have been visited; return the new progress.
 
     Args:
         board: the board constants.
@@ -227,8 +238,8 @@ def search_proof(
         table: ``[num_buckets * BUCKET]``, the transposition table; 0 is an empty entry.
         hashing: see :func:`hash_keys`.
         history: ``float32[2, num_actions]``, how often each action of each player succeeded, to order actions.
-        progress: ``int64[NUM_PROGRESS]``: the current ply (0 to start, -1 when decided), the number of positions visited,
-            its limit, and, when decided, whether the player to move at the root succeeds.
+        progress: how far the search is.
+        max_positions: maximum number of positions visited, those of earlier calls included.
     """
     num_actions = board[0].num_actions
     mask = np.empty(num_actions, np.int8)
@@ -237,13 +248,11 @@ def search_proof(
     planes = np.empty(hashing.usual.shape, np.float32)
     bits = planes.view(np.uint32)
     sums = np.empty(hashing.keys.shape[1], np.uint64)
-    child_room = np.empty(1, path.dtype)
-    child = child_room[0]
+    child_scratch = np.empty(1, path.dtype)
+    child = child_scratch[0]
 
-    ply = progress[PLY]
-    positions = progress[POSITIONS]
-    success = progress[SUCCESS] != 0
-    while ply >= 0 and positions < progress[LIMIT]:
+    ply, positions, success = progress.ply, progress.num_positions, progress.success
+    while ply >= 0 and positions < max_positions:
         state = path[ply]
         frame = frames[ply]
         player = int64(state.current_player)
@@ -266,7 +275,7 @@ def search_proof(
             for place in range(num_legal):
                 action = legal[place]
                 positions += 1
-                child_room[0] = path[ply]
+                child_scratch[0] = path[ply]
                 apply_action(board[0], child, action)
                 if child.ending:
                     low = 0 if child.winner == NO_WINNER else 1 if child.winner == player else -1
@@ -307,6 +316,4 @@ def search_proof(
             continue
         store(table, frame.bucket, frame.key, frame.need, success, positions - frame.start)
         ply -= 1
-    progress[PLY] = ply
-    progress[POSITIONS] = positions
-    progress[SUCCESS] = success
+    return ply, positions, success

@@ -19,8 +19,6 @@ from stoneworks.envs.rules.compiler.compiler import kernel
 from stoneworks.envs.rules.compiler.types import Float32s, Int32Table, Record
 from stoneworks.models.search.tree import Edges, Nodes, Parameters, is_lost, mean_value, next_unvisited, sign_of
 
-_NOISE_FRACTION, _EXPLORATION_BASE, _EXPLORATION = range(3)
-
 
 @dataclass(frozen=True)
 class PUCT:
@@ -55,12 +53,21 @@ class PUCT:
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
         """Search kernels by name (see :mod:`stoneworks.models.search.tree`)."""
-        return {"prepare_root": prepare_root, "choose_edge": choose_edge, "narrow": narrow, "finish": finish}
+        return {
+            "init_root": init_root,
+            "choose_edge": choose_edge,
+            "halve_considered": halve_considered,
+            "choose_root_action": choose_root_action,
+        }
 
     @property
-    def parameters(self) -> npt.NDArray[np.float64]:
-        """Parameters passed to the kernels, ``float64[num_parameters]``."""
-        return np.array([self.noise_fraction, self.exploration_base, self.exploration], np.float64)
+    def parameters(self) -> Parameters:
+        """Parameters passed to the kernels."""
+        return Parameters(
+            noise_fraction=float(self.noise_fraction),
+            exploration=float(self.exploration),
+            exploration_base=float(self.exploration_base),
+        )
 
     def schedule(self, num_simulations: int) -> npt.NDArray[np.int32]:
         """Return an empty table, ``int32[0, 0]``; PUCT has no schedule."""
@@ -74,12 +81,12 @@ class PUCT:
 
 
 @kernel
-def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> None:
+def init_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> None:
     """Mix Dirichlet noise into the root priors."""
     total = 1e-30
     for edge in range(nodes[0].num_edges):
         total += edges[edge].noise
-    fraction = parameters[_NOISE_FRACTION]
+    fraction = parameters.noise_fraction
     for edge in range(nodes[0].num_edges):
         edges[edge].prior = (1 - fraction) * edges[edge].prior + fraction * edges[edge].noise / total
 
@@ -95,8 +102,8 @@ def choose_edge(
     """
     sign = sign_of(nodes[node].player)
     visits = nodes[node].visits
-    base = parameters[_EXPLORATION_BASE]
-    factor = (math.log((1 + visits + base) / base) + parameters[_EXPLORATION]) * math.sqrt(visits)
+    base = parameters.exploration_base
+    factor = (math.log((1 + visits + base) / base) + parameters.exploration) * math.sqrt(visits)
     first = nodes[node].first_edge
     best = next_unvisited(nodes, edges, node)
     best_score = -np.inf
@@ -114,15 +121,17 @@ def choose_edge(
 
 
 @kernel
-def narrow(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, again: bool) -> None:
+def halve_considered(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, again: bool) -> None:
     """Do nothing; PUCT considers all edges at any time."""
 
 
 @kernel
-def finish(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, policy: Float32s) -> int:
-    """Write the visit distribution to ``policy`` and return the most visited action; ties go to the one visited first.
+def choose_root_action(
+    nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, discount: float, policy: Float32s
+) -> tuple[int, float]:
+    """Write the visit distribution to ``policy``; return the most visited action and its value.
 
-    A proven loss is returned only if no other action was visited.
+    Ties go to the action visited first. A proven loss is returned only if no other action was visited.
     """
     sign = sign_of(nodes[0].player)
     best = 0
@@ -134,4 +143,7 @@ def finish(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, pol
         best_is_lost = is_lost(nodes, edges[best].child, sign)
         if (visits > nodes[edges[best].child].visits and lost == best_is_lost) or (best_is_lost and not lost):
             best = edge
-    return edges[best].action
+    value = mean_value(nodes, 0, sign)
+    if nodes[0].num_visited > 0:
+        value = discount * mean_value(nodes, edges[best].child, sign)
+    return edges[best].action, value

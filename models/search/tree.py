@@ -6,7 +6,7 @@ two halves, each a template: :func:`descend` selects leaves in each tree and wri
 kernels of the contract below (see :mod:`stoneworks.models.search.gumbel` and :mod:`stoneworks.models.search.puct`).
 
 All templates work on :class:`Trees`; ``leaves`` holds in its first entries the leaves of the batch, ``parameters`` the
-parameters of the search, ``discount`` is the discount factor per action, and ``solve`` says whether proven results are
+parameters of the selection rule, ``discount`` is the discount factor per action, and ``solve`` says whether proven results are
 propagated.
 
 Between the two halves, the leaves are pending: their visits count, and a node whose visits are all pending counts as a loss
@@ -53,7 +53,7 @@ from stoneworks.models.search.turn_wins import MAX_TURN_ACTIONS, winning_turn
 #: A node of a tree. ``first_edge`` and ``num_edges`` delimit its block of edges, one for each legal action; ``num_visited``
 #: of them have been visited, and the first ``num_ordered`` are sorted by descending prior. ``pending`` of the visits are not
 #: backed up yet. ``total_value`` is the sum of the values backed up through the node, ``network_value`` the first of them.
-#: ``solved`` is 0, or ``PROVEN`` or ``ENDED`` if ``network_value`` is the exact value of the position. ``num_unsolved`` is
+#: ``solved`` is 0, or ``SOLVED`` or ``ENDED`` if ``network_value`` is the exact value of the position. ``num_unsolved`` is
 #: the number of edges that do not lead to a proven node; ``solved_value`` is the highest value of the other edges for the
 #: player to move.
 NODE = np.dtype(
@@ -89,17 +89,16 @@ GAME = np.dtype(
     ]
 )
 
-#: A pending leaf: its game and node, its index in the batch of the network (-1 for a terminal or proven position), whether its
+#: A pending leaf: its game and node, its slot in the batch of the network (-1 for a terminal or proven position), whether its
 #: simulation added the node, and whether it proved it.
 LEAF = np.dtype(
-    [("game", np.int32), ("node", np.int32), ("answer", np.int32), ("added", np.bool_), ("newly_solved", np.bool_)]
+    [("game", np.int32), ("node", np.int32), ("slot", np.int32), ("added", np.bool_), ("newly_solved", np.bool_)]
 )
 
 NodeTable: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(NODE)[:, ::1]]
 EdgeTable: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(EDGE)[:, ::1]]
 GameArray: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(GAME)[::1]]
 LeafArray: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(LEAF)[::1]]
-Parameters: TypeAlias = Annotated[npt.NDArray[np.float64], numba.float64[::1]]
 #: Work buffers of :func:`write_edges`, ``[num_actions]``: actions, weights, and powers of 2.
 EdgeWork: TypeAlias = tuple[npt.NDArray[np.int32], npt.NDArray[np.float32], npt.NDArray[np.int32]]
 Nodes: TypeAlias = npt.NDArray[np.void]
@@ -124,10 +123,48 @@ class Trees(NamedTuple):
     games: GameArray
 
 
+class Parameters(NamedTuple):
+    """Parameters of a selection rule; each rule sets those that its kernels read.
+
+    Attributes:
+        max_considered: maximum number of root actions considered.
+        visit_offset: c_visit of a Gumbel search.
+        value_scale: c_scale of a Gumbel search.
+        noise_fraction: weight of the noise in the root priors of PUCT.
+        exploration: c_init of PUCT.
+        exploration_base: c_base of PUCT.
+    """
+
+    max_considered: int = 0
+    visit_offset: float = 0.0
+    value_scale: float = 0.0
+    noise_fraction: float = 0.0
+    exploration: float = 0.0
+    exploration_base: float = 0.0
+
+
+class Limits(NamedTuple):
+    """Limits of the descents of a search.
+
+    Attributes:
+        num_simulations: maximum number of simulations of each tree.
+        leaves_per_tree: maximum number of leaves of a tree in a batch.
+        independent: whether leaves must not depend on each other: only one below each edge of the root.
+        collisions_per_tree: how many descents may end at a leaf that is pending already, each of which counts as a visit for
+            the next ones.
+    """
+
+    num_simulations: int
+    leaves_per_tree: int
+    independent: bool
+    collisions_per_tree: int
+
+
+#: Child of an edge without a node, and parent of the root.
 NO_NODE = -1
 
-# Reasons why a node's value is exact: it is proven, or it is terminal in a search without solving.
-PROVEN, ENDED = 1, 2
+# Values of ``solved``: the value is proven, or the node is terminal in a search without solving. Also used in the UCT tree.
+SOLVED, ENDED = 1, 2
 
 #: Lower bound of the prior probability of an edge.
 MIN_PRIOR = np.float32(1e-30)
@@ -136,7 +173,7 @@ MIN_PRIOR = np.float32(1e-30)
 # -- The contract: every search has these four kernels ----------------------------------------------------------------
 
 
-def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> None:
+def init_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> None:
     """Prepare the root of one tree for the first descent; its edges have priors and noise, and may be reordered."""
     raise NotImplementedError
 
@@ -151,13 +188,18 @@ def choose_edge(
     raise NotImplementedError
 
 
-def narrow(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, again: bool) -> None:
+def halve_considered(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, again: bool) -> None:
     """Consider all edges of the root of one tree if ``again``, else the better half of those considered."""
     raise NotImplementedError
 
 
-def finish(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, policy: Float32s) -> int:
-    """Write the policy at the root to ``policy`` (initially zeros) and return the action to play."""
+def choose_root_action(
+    nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, discount: float, policy: Float32s
+) -> tuple[int, float]:
+    """Write the policy at the root to ``policy`` (initially zeros); return the action to play and the value of the root.
+
+    The value is that of the policy or of the action, for the player to move; the root is not solved.
+    """
     raise NotImplementedError
 
 
@@ -204,7 +246,7 @@ def add_visit(nodes: Nodes, leaf: int, change: int, min_parent: int) -> None:
 
 
 @kernel
-def cancel(nodes: Nodes, edges: Edges, game: Record, leaf: Record) -> None:
+def undo_virtual_loss(nodes: Nodes, edges: Edges, game: Record, leaf: Record) -> None:
     """Remove a pending leaf as if its simulation had not begun."""
     add_visit(nodes, leaf.node, -1, NO_NODE)
     if leaf.added:
@@ -293,7 +335,7 @@ def swap_edges(edges: Edges, one: int, other: int) -> None:
 @kernel
 def is_lost(nodes: Nodes, node: int, sign: int) -> bool:
     """Return whether ``node`` exists and is a proven loss for the player with ``sign``."""
-    return node != NO_NODE and nodes[node].solved == PROVEN and sign * nodes[node].network_value < 0
+    return node != NO_NODE and nodes[node].solved == SOLVED and sign * nodes[node].network_value < 0
 
 
 @kernel
@@ -315,14 +357,14 @@ def back_up(nodes: Nodes, leaf: int, value: float, discount: float, newly_solved
             is_proven = sign * child_value > 0 or nodes[parent].num_unsolved == 0
             newly_solved = is_proven and not nodes[parent].solved
             if newly_solved:
-                nodes[parent].solved = PROVEN
+                nodes[parent].solved = SOLVED
                 nodes[parent].network_value = sign * nodes[parent].solved_value
                 value = nodes[parent].network_value
         node = parent
 
 
 @kernel
-def finish_solved(nodes: Nodes, edges: Edges, game: Record, policy: Float32s) -> int:
+def choose_solved_action(nodes: Nodes, edges: Edges, game: Record, policy: Float32s) -> int:
     """Write the priors of the best actions at a solved root to ``policy`` and return the most probable of them."""
     if nodes[0].num_visited == 0:
         policy[game.winning_action] = 1
@@ -363,11 +405,44 @@ _NEW_NODE["solved_value"] = -np.inf
 
 
 @kernel
-def add_leaf(leaf: Record, game: int, node: int, answer: int, added: bool, newly_solved: bool) -> None:
+def keep_nodes(nodes: Nodes, edges: Edges, game: Record, root: int) -> Int32s:
+    """Replace one tree by its subtree at the node ``root`` and return the former index of each node.
+
+    Nodes come after their parents, and stay in order. Also used by the tree of :mod:`stoneworks.models.search.uct`.
+    """
+    old_edges = edges[: game.num_edges].copy()
+    new_index = np.full(game.num_nodes, NO_NODE, np.int32)
+    kept = np.empty(game.num_nodes, np.int32)
+    new_index[root] = 0
+    num_nodes = num_edges = 0
+    for old in range(root, game.num_nodes):
+        if new_index[old] == NO_NODE:
+            continue
+        new_index[old] = num_nodes
+        kept[num_nodes] = old
+        first = nodes[old].first_edge
+        nodes[num_nodes] = nodes[old]
+        nodes[num_nodes].first_edge = num_edges
+        for edge in range(first, first + nodes[num_nodes].num_edges):
+            edges[num_edges] = old_edges[edge]
+            if edges[num_edges].child != NO_NODE:
+                new_index[edges[num_edges].child] = 0
+            num_edges += 1
+        num_nodes += 1
+    for edge in range(num_edges):
+        if edges[edge].child != NO_NODE:
+            edges[edge].child = new_index[edges[edge].child]
+    game.num_nodes = num_nodes
+    game.num_edges = num_edges
+    return kept
+
+
+@kernel
+def add_leaf(leaf: Record, game: int, node: int, slot: int, added: bool, newly_solved: bool) -> None:
     """Write the fields of a pending leaf."""
     leaf.game = game
     leaf.node = node
-    leaf.answer = answer
+    leaf.slot = slot
     leaf.added = added
     leaf.newly_solved = newly_solved
 
@@ -432,8 +507,8 @@ def expand(
 ) -> int:
     """Expand the evaluated leaves, back up the values of all leaves, and return the number of invalid evaluations.
 
-    ``logits[num_asked, num_actions]`` are the network's policy logits, of which those of illegal actions are ignored, and
-    ``values[num_asked]`` its expected results for the player to move in [-1, 1]. Invalid are evaluations with a non-finite
+    ``logits[num_evaluations, num_actions]`` are the network's policy logits, of which those of illegal actions are ignored, and
+    ``values[num_evaluations]`` its expected results for the player to move in [-1, 1]. Invalid are evaluations with a non-finite
     value or a NaN logit. Once a root is solved, the remaining leaves of its tree are removed. See the module for the other
     arguments.
     """
@@ -445,24 +520,24 @@ def expand(
     turn = np.empty(MAX_TURN_ACTIONS + 1, states.dtype)
     turn_masks = np.empty((MAX_TURN_ACTIONS, num_actions), np.int8)
     for number in range(num_leaves):
-        row, leaf, answer = leaves[number].game, leaves[number].node, leaves[number].answer
+        row, leaf, slot = leaves[number].game, leaves[number].node, leaves[number].slot
         game = games[row]
         if nodes[row, 0].solved:
-            cancel(nodes[row], edges[row], game, leaves[number])
+            undo_virtual_loss(nodes[row], edges[row], game, leaves[number])
             continue
-        if answer < 0:
+        if slot < 0:
             back_up(nodes[row], leaf, nodes[row, leaf].network_value, discount, leaves[number].newly_solved)
             continue
         legal_actions(board[0], states[row, leaf], mask)
         nodes[row, leaf].first_edge = game.num_edges
-        num_edges, finite = write_edges(edges[row], game, mask, logits[answer], work)
-        if not (finite and abs(values[answer]) < np.inf):
+        num_edges, finite = write_edges(edges[row], game, mask, logits[slot], work)
+        if not (finite and abs(values[slot]) < np.inf):
             num_unusable += 1
         nodes[row, leaf].num_edges = num_edges
         nodes[row, leaf].num_unsolved = num_edges
         game.num_edges += num_edges
         sign = sign_of(nodes[row, leaf].player)
-        value = sign * values[answer]
+        value = sign * values[slot]
         solved = False
         if solve:
             turn[0] = states[row, leaf]
@@ -470,28 +545,28 @@ def expand(
             if action != NO_ACTION:
                 solved = True
                 value = sign * discount**num_left
-                nodes[row, leaf].solved = PROVEN
+                nodes[row, leaf].solved = SOLVED
                 game.winning_action = action
         nodes[row, leaf].network_value = value
         back_up(nodes[row], leaf, value, discount, solved)
     return num_unusable
 
 
-def prepare_roots(trees: Trees, parameters: Parameters, noise: Float32Table) -> None:
+def init_roots(trees: Trees, parameters: Parameters, noise: Float32Table) -> None:
     """Prepare the expanded roots for the first descent; ``noise`` is ``float32[num_games, num_actions]``."""
     _, _, nodes, edges, games = trees
     for row in range(games.shape[0]):
         games[row].simulations = 0
         for edge in range(nodes[row, 0].num_edges):
             edges[row, edge].noise = noise[row, edges[row, edge].action]
-        prepare_root(nodes[row], edges[row], games[row], parameters)
+        init_root(nodes[row], edges[row], games[row], parameters)
 
 
-def narrow_all(trees: Trees, parameters: Parameters, again: bool) -> None:
-    """Consider all edges of each root if ``again``, else the better half of those considered (see :func:`narrow`)."""
+def halve_all(trees: Trees, parameters: Parameters, again: bool) -> None:
+    """Consider all edges of each root if ``again``, else the better half of those considered (see :func:`halve_considered`)."""
     _, _, nodes, edges, games = trees
     for row in range(games.shape[0]):
-        narrow(nodes[row], edges[row], games[row], parameters, again)
+        halve_considered(nodes[row], edges[row], games[row], parameters, again)
 
 
 # Long: only a template can call the kernels of a game and of a search.
@@ -501,31 +576,28 @@ def descend(
     schedule: Int32Table,
     planes: Float32Tables,
     leaves: LeafArray,
-    limits: Int64s,
+    limits: Limits,
     solve: bool,
 ) -> tuple[int, int]:
     """Descend each tree, add leaves, and return the number of leaves and of the observations among them.
 
-    ``limits`` are the number of simulations of the search, the maximum number of leaves per tree, 1 if leaves must not
-    depend on each other (below the same edge of the root), else 0, and how many descents per tree may end at a leaf that is
-    pending already, each of which counts as a visit for the next ones. A tree with a solved root, or without room for
-    another node, gets no leaf. The observations of the leaves are the first entries of ``planes[_, planes, height *
-    width]``. See the module for the other arguments.
+    A tree with a solved root, or without room for another node, gets no leaf. The observations of the leaves are the first
+    entries of ``planes[_, planes, height * width]``. See the module for the other arguments.
     """
     board, states, nodes, edges, games = trees
-    collisions = np.empty(limits[3], np.int64)
-    num_leaves = num_asked = 0
+    collisions = np.empty(limits.collisions_per_tree, np.int64)
+    num_leaves = num_evaluations = 0
     for row in range(games.shape[0]):
         game = games[row]
-        stop = num_leaves + limits[1]
+        stop = num_leaves + limits.leaves_per_tree
         num_collisions = 0
-        while num_leaves < stop and game.simulations < limits[0] and not nodes[row, 0].solved:
+        while num_leaves < stop and game.simulations < limits.num_simulations and not nodes[row, 0].solved:
             # Every pending leaf will get at most an edge for each action.
             num_edges = game.num_edges + (nodes[row, 0].pending + 1) * board[0].num_actions
             if game.num_nodes == nodes.shape[1] or num_edges > edges.shape[1]:
                 break
             node = 0
-            answer = -1
+            slot = -1
             added = newly_solved = False
             while not nodes[row, node].solved:
                 edge = choose_edge(nodes[row], edges[row], node, game, parameters, schedule)
@@ -534,7 +606,7 @@ def descend(
                     node = NO_NODE  # what follows depends on a pending leaf
                     break
                 if child != NO_NODE:
-                    if limits[2] and node == 0 and nodes[row, child].pending > 0:
+                    if limits.independent and node == 0 and nodes[row, child].pending > 0:
                         node = NO_NODE
                         break
                     node = child
@@ -549,66 +621,55 @@ def descend(
                 added = True
                 if not state.ending:
                     nodes[row, node].player = state.current_player
-                    observe(board[0], state, state.current_player, planes[num_asked])
-                    answer = num_asked
-                    num_asked += 1
+                    observe(board[0], state, state.current_player, planes[num_evaluations])
+                    slot = num_evaluations
+                    num_evaluations += 1
                     break
                 newly_solved = solve
-                nodes[row, node].solved = PROVEN if solve else ENDED
+                nodes[row, node].solved = SOLVED if solve else ENDED
                 if state.winner != NO_WINNER:
                     nodes[row, node].network_value = sign_of(state.winner)
             if node == NO_NODE:
-                if child == NO_NODE or nodes[row, child].parent == 0 or num_collisions == limits[3]:
+                if child == NO_NODE or nodes[row, child].parent == 0 or num_collisions == limits.collisions_per_tree:
                     break
                 add_visit(nodes[row], child, 1, 1)  # not to the root's actions: their visits follow a schedule
                 collisions[num_collisions] = child
                 num_collisions += 1
                 continue
             add_visit(nodes[row], node, 1, NO_NODE)
-            add_leaf(leaves[num_leaves], row, node, answer, added, newly_solved)
+            add_leaf(leaves[num_leaves], row, node, slot, added, newly_solved)
             num_leaves += 1
             game.simulations += 1
         for number in range(num_collisions):
             add_visit(nodes[row], collisions[number], -1, 1)
-    return num_leaves, num_asked
+    return num_leaves, num_evaluations
 
 
-def keep_subtree(trees: Trees, node: int) -> None:
-    """Replace the first tree by its subtree at ``node``, of which no leaf is pending; a parent comes before its children."""
+def keep_subtree(trees: Trees, root: int) -> None:
+    """Replace the first tree by its subtree at the node ``root``, of which no leaf is pending."""
     _, states, nodes, edges, games = trees
-    game = games[0]
-    places = np.full(game.num_nodes, NO_NODE, np.int32)
-    old_edges = edges[0, : game.num_edges].copy()
-    num_nodes = num_edges = 0
-    for old in range(node, game.num_nodes):
-        parent = nodes[0, old].parent
-        if old != node and (parent < node or places[parent] == NO_NODE):
-            continue
-        new = num_nodes
-        places[old] = new
-        num_nodes += 1
-        first = nodes[0, old].first_edge
-        nodes[0, new] = nodes[0, old]
-        states[0, new] = states[0, old]
-        nodes[0, new].parent = NO_NODE if old == node else places[parent]
-        nodes[0, new].first_edge = num_edges
-        for edge in range(first, first + nodes[0, new].num_edges):
-            edges[0, num_edges] = old_edges[edge]
-            num_edges += 1
-    for edge in range(num_edges):
-        child = edges[0, edge].child
-        if child != NO_NODE:
-            edges[0, edge].child = places[child]
-    game.num_nodes = num_nodes
-    game.num_edges = num_edges
+    kept = keep_nodes(nodes[0], edges[0], games[0], root)
+    nodes[0, 0].parent = NO_NODE
+    for node in range(games[0].num_nodes):
+        states[0, node] = states[0, kept[node]]
+        first = nodes[0, node].first_edge
+        for edge in range(first, first + nodes[0, node].num_edges):
+            if edges[0, edge].child != NO_NODE:
+                nodes[0, edges[0, edge].child].parent = node
 
 
-def finish_all(
-    trees: Trees, parameters: Parameters, actions: Int64s, values: Float32s, policies: Float32Table, visits: Int32Table
+def choose_root_actions(
+    trees: Trees,
+    parameters: Parameters,
+    discount: float,
+    actions: Int64s,
+    values: Float32s,
+    policies: Float32Table,
+    visits: Int32Table,
 ) -> None:
     """Write the results of the search at each root.
 
-    Outputs are ``actions``, the actions to play, ``values``, the mean values for the players to move, ``policies[num_games,
+    Outputs are ``actions``, the actions to play, ``values``, the values of the roots for the players to move, ``policies[num_games,
     num_actions]``, the policy targets for training, and ``visits[num_games, num_actions]``, the visit counts, which are 1 for
     the winning action if a win within the turn was found before the first simulation.
     """
@@ -617,10 +678,12 @@ def finish_all(
         policies[row, :] = 0
         visits[row, :] = 0
         if nodes[row, 0].solved:
-            actions[row] = finish_solved(nodes[row], edges[row], games[row], policies[row])
+            actions[row] = choose_solved_action(nodes[row], edges[row], games[row], policies[row])
+            values[row] = mean_value(nodes[row], 0, sign_of(nodes[row, 0].player))
         else:
-            actions[row] = finish(nodes[row], edges[row], games[row], parameters, policies[row])
-        values[row] = mean_value(nodes[row], 0, sign_of(nodes[row, 0].player))
+            actions[row], values[row] = choose_root_action(
+                nodes[row], edges[row], games[row], parameters, discount, policies[row]
+            )
         for edge in range(nodes[row, 0].num_edges):
             if edges[row, edge].child != NO_NODE:
                 visits[row, edges[row, edge].action] = nodes[row, edges[row, edge].child].visits

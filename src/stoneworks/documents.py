@@ -6,13 +6,15 @@ A document describes its fields once, by types and bounds; pydantic checks them 
 from __future__ import annotations
 
 import json
+import math
 import os
+import zlib
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Strict, ValidationError
+from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, Strict, ValidationError, model_validator
 
 from stoneworks.files import write_whole
 from stoneworks.reading import read_json
@@ -31,6 +33,10 @@ _BOUNDS = {
     "too_long": "have at most {max_length} items",
 }
 _MAX_CHARACTERS = 100
+#: Key of the checksum in a file.
+_CHECKSUM = "crc32"
+#: Largest relative, and absolute, difference of a derived number to the one that is stored.
+_TOLERANCE = 1e-6
 
 
 class DocumentError(ValueError):
@@ -53,16 +59,54 @@ class _TypedErrors(ModelMetaclass):
             raise self.error(f"{self.__name__}: {describe(error, self)}") from None
 
 
+def with_checksum(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a JSON object with the CRC-32 of all of them, as :func:`verified` checks it."""
+    return {**fields, _CHECKSUM: f"{zlib.crc32(json.dumps(fields, sort_keys=True).encode()):08x}"}
+
+
+def verified(fields: dict[str, Any], error: type[ValueError], source: str) -> dict[str, Any]:
+    """Return the fields of a JSON object without their checksum. Raises ``error`` if there is one and it is wrong.
+
+    Files that were written by hand, or before there were checksums, have none.
+    """
+    content = {name: value for name, value in fields.items() if name != _CHECKSUM}
+    if fields not in (content, with_checksum(content)):
+        raise error(
+            f"{source} was changed after it was written: its content does not have the {_CHECKSUM} "
+            f"{shown(fields[_CHECKSUM])}; remove that key if you have made the change"
+        )
+    return content
+
+
 class Document(BaseModel, metaclass=_TypedErrors):
     """Base class of documents: immutable; types are not converted, except integers to floats; unknown keys are errors.
 
+    Computed fields (``pydantic.computed_field``) are written too. Where they are read, they must have the values that follow
+    from the other fields.
+
     Attributes:
         error: exception class raised for invalid values.
+        renamed_keys: new names of renamed keys by old name; an old key is an error that names the new one.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
 
     error: ClassVar[type[ValueError]] = DocumentError
+    renamed_keys: ClassVar[Mapping[str, str]] = {}
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _compare_computed(cls, values: Any, validate: ModelWrapValidatorHandler[Self]) -> Self:
+        keys = [field.alias or name for name, field in cls.model_computed_fields.items()]
+        stored = [key for key in keys if isinstance(values, dict) and key in values]
+        if not stored:
+            return validate(values)
+        document = validate({key: value for key, value in values.items() if key not in keys})
+        computed = document.to_fields()
+        for key in stored:
+            if difference := _difference(values[key], computed[key], key):
+                raise ValueError(difference)
+        return document
 
     @classmethod
     def parse(cls, values: Any, source: str) -> Self:
@@ -79,7 +123,7 @@ class Document(BaseModel, metaclass=_TypedErrors):
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Self:
         """Return the document in a JSON file. Raises ``error`` if it is missing or invalid; the message names the file."""
-        return cls.parse(read_json(path, cls.error), str(path))
+        return cls.parse(verified(read_json(path, cls.error), cls.error, str(path)), str(path))
 
     @classmethod
     def shipped(cls, package: str) -> list[Self]:
@@ -87,8 +131,8 @@ class Document(BaseModel, metaclass=_TypedErrors):
         return [cls.from_file(file) for file in sorted(Path(str(resources.files(package))).glob("*.json"))]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the document to a JSON file, atomically."""
-        text = json.dumps(self.to_fields(), indent=1, allow_nan=False, ensure_ascii=False)
+        """Write the document to a JSON file with a checksum, atomically."""
+        text = json.dumps(with_checksum(self.to_fields()), indent=1, allow_nan=False, ensure_ascii=False)
         write_whole(Path(path), f"{text}\n")
 
     def to_fields(self) -> dict[str, Any]:
@@ -101,6 +145,22 @@ class Document(BaseModel, metaclass=_TypedErrors):
         return type(self)(**{**values, **changes})
 
 
+def _difference(stored: Any, computed: Any, key: str) -> str:
+    """Return how a stored value differs from the computed one, in words; empty if it does not."""
+    parts: list[tuple[Any, Any, str]]
+    if isinstance(stored, dict) and isinstance(computed, dict) and stored.keys() == computed.keys():
+        parts = [(stored[name], computed[name], f"{key}.{name}") for name in computed]
+    elif isinstance(stored, (list, tuple)) and isinstance(computed, (list, tuple)) and len(stored) == len(computed):
+        parts = [(stored[number], computed[number], f"{key}.{number}") for number in range(len(computed))]
+    elif isinstance(stored, (int, float)) and isinstance(computed, (int, float)):
+        same = math.isclose(stored, computed, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+        return "" if same else f"{key} must be {computed}, by the other values, got {shown(stored)}"
+    else:
+        same = stored == computed
+        return "" if same else f"{key} must be {shown(computed)}, by the other values, got {shown(stored)}"
+    return next(filter(None, (_difference(*part) for part in parts)), "")
+
+
 def describe(error: ValidationError, document: type[BaseModel]) -> str:
     """Return the first problem of a validation error in one line: the key, the constraint and the value."""
     problem = error.errors(include_url=False)[0]
@@ -109,7 +169,10 @@ def describe(error: ValidationError, document: type[BaseModel]) -> str:
     if kind == "missing":
         return f"the key {key} is missing"
     if kind == "extra_forbidden":
-        valid = _fields_at(document, problem["loc"][:-1])
+        inner, name = _document_at(document, problem["loc"][:-1]), problem["loc"][-1]
+        if name in getattr(inner, "renamed_keys", {}):
+            return f"the key {key} has been renamed to {key.removesuffix(str(name))}{inner.renamed_keys[name]}"
+        valid = getattr(inner, "model_fields", {})
         return f"unknown key {repr(key)[1:-1][:_MAX_CHARACTERS]}" + (
             f"; valid keys: {', '.join(valid)}" if valid else ""
         )
@@ -129,9 +192,9 @@ def shown(value: Any) -> str:
     return words if len(words) <= _MAX_CHARACTERS else f"{words[:_MAX_CHARACTERS]}..."
 
 
-def _fields_at(document: Any, path: tuple[int | str, ...]) -> Mapping[str, Any]:
-    """Return the fields of the document that ``path`` leads to; empty if it cannot be told."""
+def _document_at(document: Any, path: tuple[int | str, ...]) -> Any:
+    """Return the class of the document that ``path`` leads to; None if it cannot be told."""
     for key in path:
         field = getattr(document, "model_fields", {}).get(key)
         document = None if field is None else field.annotation
-    return getattr(document, "model_fields", {})
+    return document

@@ -6,9 +6,18 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+
+@contextlib.contextmanager
+def naming_errors(path: Path) -> Iterator[None]:
+    """Raise an ``OSError`` of the context with ``path``, which some, such as that of a full disk, do not contain."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -19,16 +28,21 @@ def write_whole(path: Path, content: str | bytes) -> None:
     Raises:
         OSError: the file cannot be written; the error contains ``path``.
     """
+    with naming_errors(path), replacing(path) as temporary:
+        write_through(temporary, content.encode() if isinstance(content, str) else content)
+    sync_folder(path.parent)
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield the path of a temporary file that replaces ``path`` at the end; after an error it is deleted."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        write_through(temporary, content.encode() if isinstance(content, str) else content)
+        yield temporary
         os.replace(temporary, path)
-        sync_folder(path.parent)
-    except BaseException as error:
+    except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
-        if isinstance(error, OSError):
-            raise OSError(error.errno, error.strerror, str(path)) from None
         raise
 
 
@@ -38,16 +52,13 @@ def append_json_line(path: Path, row: Mapping[str, Any]) -> None:
     A last line without an end, left by a killed process, is ended first, so that only that line is lost.
     """
     line = json.dumps(row).encode() + b"\n"
-    try:
-        with path.open("ab+") as opened:
-            if opened.seek(0, os.SEEK_END):
-                opened.seek(-1, os.SEEK_END)
-                line = line if opened.read(1) == b"\n" else b"\n" + line
-            opened.write(line)
-            opened.flush()
-            os.fsync(opened.fileno())
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None
+    with naming_errors(path), path.open("ab+") as opened:
+        if opened.seek(0, os.SEEK_END):
+            opened.seek(-1, os.SEEK_END)
+            line = line if opened.read(1) == b"\n" else b"\n" + line
+        opened.write(line)
+        opened.flush()
+        os.fsync(opened.fileno())
 
 
 def check_output_file(name: str, path: str | os.PathLike[str], suffixes: Sequence[str] = ()) -> None:

@@ -7,12 +7,37 @@ import functools
 import multiprocessing
 import os
 import signal
+import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 _SECONDS_TO_END = 5.0
+
+#: Exit code of a process that would have started the program again (see :func:`check_main_guard`).
+_NO_MAIN_GUARD = 81
+_MAIN_GUARD = (
+    "processes are started by a program without `if __name__ == '__main__':`. Every process imports the program, so put "
+    "what starts processes, such as stoneworks.train(...) or play_arena(..., workers=2), below that line"
+)
+
+
+class MainGuardError(RuntimeError):
+    """Raised if processes cannot start because the program does not guard its main part."""
+
+
+def check_main_guard() -> None:
+    """Exit this process if it is a worker that is still importing the program, which would start everything again."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        print(_MAIN_GUARD, file=sys.stderr)
+        sys.exit(_NO_MAIN_GUARD)
+
+
+def raise_for_main_guard(exit_codes: Iterable[int | None]) -> None:
+    """Raise :class:`MainGuardError` if a process ended in :func:`check_main_guard`."""
+    if _NO_MAIN_GUARD in exit_codes:
+        raise MainGuardError(_MAIN_GUARD) from None
 
 
 @contextlib.contextmanager
@@ -36,19 +61,28 @@ def process_pool(number: int, initializer: Callable[..., None], *arguments: Any)
     """Yield a pool of worker processes, which are terminated at the end of the context, even if they are busy.
 
     They are spawned, because a forked child of a multi-threaded process may deadlock.
+
+    Raises:
+        MainGuardError: the program does not guard its main part.
+        OSError: a process cannot be started.
     """
+    check_main_guard()
     pool = ProcessPoolExecutor(number, multiprocessing.get_context("spawn"), initializer, arguments)
-    with interrupts_blocked():
-        for _ in range(number):  # each job starts a process unless one is idle
-            pool.submit(int)
+    processes = pool._processes
     try:
+        with interrupts_blocked():
+            for _ in range(number):  # each job starts a process unless one is idle
+                pool.submit(int)
         yield pool
+    except Exception:
+        raise_for_main_guard(process.exitcode for process in processes.values())
+        raise
     finally:
         # All of them: one that is ended while it waits for a job keeps the lock for which the others wait.
-        processes = list(pool._processes.values())  # Python 3.14 has pool.terminate_workers()
-        for process in processes:
+        # Python 3.14 has pool.terminate_workers().
+        for process in list(processes.values()):
             process.terminate()
-        for process in processes:
+        for process in list(processes.values()):
             process.join(_SECONDS_TO_END)
             process.kill()
         # The pool would wait for the rest of a result that a process was writing, as long as the pipe has this other end.

@@ -19,6 +19,10 @@ from stoneworks.extras import MissingDependencyError
 
 logger = logging.getLogger("stoneworks.registry")
 
+#: Environment variable with modules that the command line imports, separated by spaces.
+IMPORT_VARIABLE = "STONEWORKS_IMPORT"
+#: What to do about an unknown name.
+HINT = f"`stoneworks --import MODULE` or {IMPORT_VARIABLE} makes the command line know what a module registers"
 _NAME = re.compile("[a-z][a-z0-9_]*")
 
 

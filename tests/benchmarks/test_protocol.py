@@ -113,8 +113,8 @@ def test_the_tracks_know_what_the_protocol_says() -> None:
         assert config.init_from == ""
         assert config.network.sees_features == (cls.track == "open")
         if config.algorithm == "alphazero":
-            expected = ("none", False) if cls.track == "scratch" else ("evaluation", True)
-            assert (config.search.guide, config.search.teacher_share > 0) == expected
+            expected = ("none", False) if cls.track == "scratch" else ("heuristic", True)
+            assert (config.search.leaf_values, config.search.teacher_share > 0) == expected
         else:
             assert (config.opponents.greedy, config.opponents.bots) == (0, {})
 

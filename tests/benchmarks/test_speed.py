@@ -84,7 +84,7 @@ def test_the_parts_of_a_run_of_self_play_are_shares_of_its_time(tmp_path):
     config = tmp_path / "tiny.yaml"
     config.write_text(
         "algorithm: alphazero\ngame: vadus(size=3)\npositions: 100\nnetwork: {channels: 8, blocks: 1}\n"
-        "self_play: {num_games: 8}\nlearner: {batch_size: 16}\nsearch: {simulations: 4, fast_simulations: 2}\n"
+        "self_play: {num_games: 8}\nlearner: {batch_size: 16}\nsearch: {simulations: 4, capped_simulations: 2}\n"
     )
     run = SelfPlayAndLearning(str(config))
     shares = [ShareOfTime(run, part) for part in PARTS]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -67,6 +69,69 @@ def test_match_prints_a_table_and_saves_all_games(run_command: Run, tmp_path: Pa
     assert run_command("match", "greedy", "random", *options)[1] == out, "equal seeds give equal results"
 
 
+def test_a_module_is_imported_for_what_it_registers_also_in_workers(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "oneply.py").write_text(
+        "from stoneworks.models import register_bot\n"
+        "from stoneworks.models.bots.random_bot import RandomBot\n"
+        "class OnePly(RandomBot):\n    pass\n"
+        "register_bot('oneply', OnePly)\n"
+    )
+    arguments = ["arena", "oneply", "random", *MATCH[-2:], "--pairs", "4", "--chunk-pairs", "2", "--workers", "2"]
+    commands = (
+        ([*COMMAND, *arguments], {}, "unknown bot 'oneply'.*stoneworks --import MODULE.*STONEWORKS_IMPORT"),
+        ([*COMMAND, "--import", "nothing", *arguments], {}, "--import nothing failed: ModuleNotFoundError"),
+        ([*COMMAND, "--import", "math", "--import", "oneply", *arguments], {}, ""),
+        ([*COMMAND, *arguments], {"STONEWORKS_IMPORT": "math oneply"}, ""),
+    )
+    for command, environment, complaint in commands:
+        done = subprocess.run(command, cwd=tmp_path, env=os.environ | environment, capture_output=True, text=True)
+        assert done.returncode == (2 if complaint else 0), done.stderr
+        assert re.search(complaint, done.stderr)
+        assert complaint or "oneply" in done.stdout
+
+
+def test_on_a_full_disk_the_result_comes_first_and_then_an_error_with_the_path(
+    run_command: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The errors of a full disk do not name the file.
+    monkeypatch.setattr(os, "fsync", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
+    monkeypatch.setattr(np, "savez", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
+    monkeypatch.chdir(tmp_path)
+    for arguments, result, file in (
+        ([*MATCH, "--pairs", "1", "--save", "games.jsonl"], "score of A", "games.jsonl"),
+        (["solve", "vadus(size=2)", "--table", "table.npz"], "vadus(size=2): ", "table.npz"),
+        (["solve", "vadus(size=2)", "--picture", "a.svg"], "vadus(size=2): ", "a.svg"),
+        (["solve", "vadus(size=2)", "--output", "."], "vadus(size=2): ", "vadus-size-2.json"),
+    ):
+        code, out, err = run_command(*arguments)
+        assert code == 2
+        assert result in out
+        assert "No space left on device" in err.splitlines()[-1]
+        assert file in err.splitlines()[-1]
+    assert not list(tmp_path.iterdir()), "nothing is left over"
+
+
+def test_on_a_full_disk_an_arena_shows_the_games_so_far(
+    run_command: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = 0
+
+    def flush(descriptor: int) -> None:
+        nonlocal written
+        written += 1
+        if written > 4:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("stoneworks.files.os.fsync", flush)
+    arguments = [*ARENA, "--pairs", "6", "--chunk-pairs", "1", "--workers", "1", "--folder", str(tmp_path / "a")]
+    code, out, err = run_command(*arguments)
+    assert code == 2
+    assert re.search(r"Errno 28.*pairing-000-chunk-\d+\.jsonl", err.splitlines()[-1])
+    assert "distinct" in out, "the games so far"
+
+
 MATCH = ["match", "greedy", "random", "--game", "vadus(size=2)"]
 ARENA = ["arena", *MATCH[1:]]
 
@@ -97,10 +162,6 @@ ARENA = ["arena", *MATCH[1:]]
         (["rate", *MATCH[2:], "--ladder", "none.json"], "none.json"),
         (["ladder", "show", "vadus(size=2)"], "no ladder for vadus(size=2)"),
         (["ladder", "show", "--file", "none.json"], "none.json"),
-        (
-            ["ladder", "make", "vadus(size=2)", "random", "greedy", "--output", ".", "--max-rounds", "3"],
-            "max_rounds needs --max-error",
-        ),
         (["accuracy", "random", *MATCH[-2:], "--last-actions", "3"], "last_actions needs --make, got 3"),
         (["ladder", "make", "vadus(size=2)", "random", "greedy"], "output must be an existing folder, got 'models/"),
         *(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -12,9 +11,9 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 
-from game_play import COPIES, scattered_action
+from game_play import COPIES
 from stoneworks.envs import SingleAgentEnv, VectorEnv
-from stoneworks.envs.rules import NO_ACTION, IllegalActionError, PositionError, State
+from stoneworks.envs.rules import NO_ACTION, IllegalActionError, State
 
 
 def first_legal(masks: np.ndarray) -> np.ndarray:
@@ -47,38 +46,6 @@ def test_a_copy_continues_identically_and_independently(make: Any, num_steps: in
     for expected in steps:
         for one, other in zip(env.step(first_legal(env.action_masks()))[:4], expected, strict=True):
             np.testing.assert_array_equal(one, other)
-
-
-@pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP"])
-def test_saved_games_continue_like_the_originals_those_awaiting_reset_too(mode: str) -> None:
-    def make() -> VectorEnv:
-        env = VectorEnv(6, "vadus", size=3, seat="alternate", autoreset_mode=mode)
-        players = {"one": scattered_action, "two": lambda state: state.legal_actions()[0]}
-        env.set_opponents({"one": 1, "two": 1}, players)
-        return env
-
-    env, other = make(), make()
-    with pytest.raises(ResetNeeded):
-        env.save_games()
-    env.reset(seed=1)
-    for _ in range(7):
-        env.step(first_legal(env.action_masks()))
-    actions = first_legal(env.action_masks())
-    actions[1] = env.action_masks()[1].argmin()
-    assert env.step(actions)[2][1], "it is illegal"
-    saved = env.save_games()
-    other.restore_games(saved)
-    with pytest.raises(ValueError, match="shape"):
-        VectorEnv(3, "vadus(size=3)").restore_games(saved)
-    with pytest.raises(ValueError, match=r"opponent of a saved game must be .*got 'one'|got 'two'"):
-        VectorEnv(6, "vadus(size=3)", opponent="greedy").restore_games(saved)
-    env.np_random, other.np_random = np.random.default_rng(2), np.random.default_rng(2)
-    for _ in range(40):
-        assert other.opponent_names == env.opponent_names
-        np.testing.assert_array_equal(env.observations(), other.observations())
-        actions = first_legal(env.action_masks())
-        for one, two in zip(env.step(actions)[:4], other.step(actions)[:4], strict=True):
-            np.testing.assert_array_equal(one, two)
 
 
 def failing_once() -> Callable[[State], int]:
@@ -124,28 +91,3 @@ def test_an_illegal_answer_of_an_opponent_is_an_error_that_names_it(answer: Any,
     for num_envs in (1, 3):
         with pytest.raises((IllegalActionError, TypeError), match="opponent" if type(answer) is int else None):
             VectorEnv(num_envs, "vadus(size=3)", opponent=opponent, seat=1).reset(seed=1)
-
-
-def test_saved_games_that_were_damaged_are_refused_and_change_nothing() -> None:
-    env = VectorEnv(3, "vadus(size=3)", opponent="random")
-    env.reset(seed=1)
-    saved = env.save_games()
-    flipped = saved.positions.copy()
-    flipped[1, 20] ^= 64
-    for damaged, error in (
-        (replace(saved, positions=flipped), PositionError),
-        (replace(saved, seats=saved.seats + 2), ValueError),
-        (replace(saved, seats=1 - saved.seats), ValueError),
-        (replace(saved, num_started=saved.num_started[:2]), ValueError),
-        (replace(saved, num_started=saved.num_started - 9), ValueError),
-        (replace(saved, opponents=saved.opponents[:2]), ValueError),
-        (replace(saved, ended=np.ones(3, np.bool_)), ValueError),  # SAME_STEP has no such games
-    ):
-        before = env.save_games()
-        with pytest.raises(error):
-            env.restore_games(damaged)
-        after = env.save_games()
-        np.testing.assert_array_equal(after.positions, before.positions)
-        np.testing.assert_array_equal(after.seats, before.seats)
-    env.restore_games(saved)
-    env.step(first_legal(env.action_masks()))

@@ -48,7 +48,7 @@ def play_many(**arguments: Any) -> Iterator[Any]:
             step = env.step(masks.argmax(1))
             ended = step[2] | step[3]
             yield step, env.observations(), masks
-            yield (env.save_games(), env.seats) if kind is VectorEnv else env.players
+            yield env.seats if kind is VectorEnv else env.players
             if mode is AutoresetMode.DISABLED and ended.any():
                 yield env.reset(options={"reset_mask": ended})
 
@@ -60,13 +60,11 @@ def play_sb3(**arguments: Any) -> Iterator[Any]:
     for kind, players in ((VectorEnv, "seats"), (SelfPlayVectorEnv, "players")):
         env = SB3VecEnv(kind(3, GAME, **arguments))
         env.seed(1)
-        for number in range(3):
-            if number == 2 and kind is VectorEnv:
-                env.keep_games()
+        for _ in range(2):
             yield env.reset()
             for _ in range(12):
                 actions = np.array(env.env_method("action_masks")).argmax(1)
-                yield env.step(actions), env.env_method("action_masks"), env.get_attr(players), env.lengths
+                yield env.step(actions), env.env_method("action_masks"), env.get_attr(players)
 
 
 def play_own_opponent(**arguments: Any) -> Iterator[Any]:

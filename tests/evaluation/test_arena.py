@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -23,21 +20,16 @@ import pytest
 
 from damage import Damage, damage
 from processes import COMMAND, PIPES, Run, interrupt, is_alive, needs_proc, wait_until
+from stoneworks.documents import with_checksum
 from stoneworks.envs.rules import Game, State, load_game
-from stoneworks.evaluation.arena import (
-    ArenaResult,
-    load_arena,
-    load_rounds,
-    play_arena,
-    play_to_precision,
-    uncertain_pairings,
-)
+from stoneworks.evaluation.arena import load_arena, play_arena
 from stoneworks.evaluation.folder import ArenaFolderError, player_hashes
 from stoneworks.evaluation.ladder import Ladder, LadderError, load_ladder, shipped_ladders
+from stoneworks.evaluation.match import MatchResult
 from stoneworks.evaluation.player_rating import RateResult, RateSettings, rate
 from stoneworks.evaluation.ratings import expected_score
 from stoneworks.evaluation.records import FORFEIT_REASONS, read_records, write_records
-from stoneworks.evaluation.results import results_of
+from stoneworks.evaluation.results import ArenaResult
 from stoneworks.evaluation.settings import ArenaSettings, gauntlet, neighbors, round_robin
 from stoneworks.evaluation.sprt import Sprt, SprtDecision
 from stoneworks.evaluation.workers import ArenaPlayError, play_chunks
@@ -115,7 +107,6 @@ def test_an_arena_plays_pairs_of_games_from_the_same_opening_with_seats_swapped(
         assert record.players == (("greedy", "random"), ("random", "greedy"))[number % 2]
         assert record.actions[:3] == result.records[number - number % 2].actions[:3]
         assert record.metadata["pair"] == number // 2
-        assert record.metadata["score"] == {0: 1, 1: 0, None: 0.5}[record.winner]
     assert len({record.actions[:3] for record in result.records}) > 5
     other = play_arena(match(10, seed=1), tmp_path / "other")
     assert {record.actions for record in result.records}.isdisjoint(record.actions for record in other.records)
@@ -152,7 +143,7 @@ def test_a_match_stops_by_its_sequential_test_whatever_the_workers(tmp_path: Pat
     assert one.num_pairs < 200
     assert contents(tmp_path / "1").keys() == contents(tmp_path / "2").keys()
     assert one.records == other.records == load_arena(tmp_path / "2").records
-    assert results_of(one).to_fields()["sprt"]["decision"] == "elo1 accepted"
+    assert one.to_fields()["sprt"]["decision"] == "elo1 accepted"
 
 
 def test_another_arena_in_the_folder_is_refused_and_what_cannot_be_read_is_an_error_that_names_the_file(
@@ -171,7 +162,14 @@ def test_another_arena_in_the_folder_is_refused_and_what_cannot_be_read_is_an_er
         assert before == contents(played)
     one, other, _ = sorted((played / "games").iterdir())
     records = read_records(one)
-    for changed, complaint in ((records[:-1], "must contain 8 games, got 7"), (records[::-1], "line 1 is a game of")):
+    for changed, complaint in (
+        (records[:-1], "must contain 8 games, got 7"),
+        (records[::-1], "line 1: players must be .* in this arena, got"),
+        ([*records[2:4], *records[2:]], "line 1: pair must be 0 in this arena, got 1"),
+        ([records[0].replace(winner=None, reason=None), *records[1:]], "line 1: the game must be finished"),
+        ([one.replace(metadata={**one.metadata, "score": 0.5}) for one in records], "line 1: score must be [01].0 in"),
+        ([one.replace(version=99) for one in records], "line 1: version must be"),
+    ):
         write_records(one, changed)
         with pytest.raises(ArenaFolderError, match=complaint):
             load_arena(played)
@@ -263,10 +261,6 @@ def test_only_players_that_the_arena_made_are_closed(tmp_path: Path, monkeypatch
         (lambda folder: play_arena(match(), folder, {"other": "greedy"}), "player 'other' is in no pairing"),
         (lambda folder: play_arena(match(), folder, {"greedy": Mock()}, workers=2), r"workers must be .*got 2"),
         (lambda folder: play_arena(match(), folder, workers=0), "workers must be .* got 0"),
-        (lambda folder: play_to_precision(match(), folder, max_error=0), "max_error must be .* got 0"),
-        (lambda folder: play_to_precision(match(), folder, max_error=1, max_rounds=-1), "max_rounds must be .* got -1"),
-        (lambda folder: play_to_precision(match(sprt=Sprt()), folder, max_error=1), "sprt must be None"),
-        (lambda folder: play_to_precision(match(), folder, max_error=1, players={"nobody": "random"}), "'nobody'"),
     ],
 )
 def test_arguments_are_checked_first(play: Callable[[Path], object], complaint: str, tmp_path: Path) -> None:
@@ -277,7 +271,9 @@ def test_arguments_are_checked_first(play: Callable[[Path], object], complaint: 
 
 def test_results_agree_with_the_games(finished_arena: Path) -> None:
     result = load_arena(finished_arena)
-    fields = results_of(result).to_fields()
+    fields = json.loads((finished_arena / "results.json").read_text(encoding="utf-8"))
+    assert fields == with_checksum(result.to_fields())
+    assert ArenaResult.from_file(finished_arena / "results.json").to_fields() == result.to_fields()
     first, second = fields["players"]
     assert (first["name"], second["name"], second["elo"], second["error"]) == ("greedy", "random", 0, 0)
     assert first["points"] + second["points"] == first["games"] == fields["games"] == 24
@@ -291,10 +287,10 @@ def test_results_agree_with_the_games(finished_arena: Path) -> None:
     (played,) = result.matches
     lost = next(record for record in played.records[::2] if record.winner == 0)
     records = tuple(one.replace(reason=FORFEIT_REASONS[0]) if one is lost else one for one in played.records)
-    summary = results_of(replace(result, matches=(replace(played, records=records),)))
-    assert summary.pairings[0].forfeits == (0, 1)
-    assert summary.pairings_table().caption == "random has forfeited 1 games of greedy against random"
-    assert results_of(result).pairings_table().caption is None
+    changed = result.replace(pairings=(MatchResult.of_records(played.names, records),))
+    assert changed.matches[0].num_forfeits == (0, 1)
+    assert changed.pairings_table().caption == "random has forfeited 1 games of greedy against random"
+    assert result.pairings_table().caption is None
 
 
 @pytest.fixture(scope="module")
@@ -316,7 +312,7 @@ def test_a_player_is_rated_on_a_ladder(ladder: Ladder, tmp_path: Path) -> None:
     result = rated(0.2, "mine", name="mine", num_pairs=20)
     half, error_of_half = ladder.ratings.rating("half")
     assert half < result.elo < ladder.ratings.rating("greedy")[0] + 100
-    assert 0 < result.error < 200
+    assert 0 < result.standard_error < 200
     seat = ladder.ratings.seat_elo
     expected = (expected_score(result.elo - half + seat) + expected_score(result.elo - half - seat)) / 2
     assert result.expected_score("half") == pytest.approx(expected)
@@ -325,11 +321,11 @@ def test_a_player_is_rated_on_a_ladder(ladder: Ladder, tmp_path: Path) -> None:
     assert games == {"random": 4, "half": 44, "greedy": 44}, "two pairs with each, twenty with the nearest"
     assert len(load_arena(tmp_path / "mine" / "rating").records) == 80
     again = rated(0.2, "mine", name="mine", num_pairs=20)
-    assert (again.elo, again.error) == (result.elo, result.error)
+    assert (again.elo, again.standard_error) == (result.elo, result.standard_error)
 
     itself = rated(0.5, "itself", name="half", num_pairs=60)
     assert itself.name == "half (rated)"
-    assert abs(itself.elo - half) < 3 * np.hypot(itself.error, error_of_half)
+    assert abs(itself.elo - half) < 3 * np.hypot(itself.standard_error, error_of_half)
 
 
 @pytest.mark.needs("torch")
@@ -347,34 +343,51 @@ def test_a_changed_checkpoint_is_not_an_anchor(tmp_path: Path) -> None:
     assert {match.names[1] for match in result.matches} == {"random", "greedy"}
 
 
+def rename(fields: dict[str, Any]) -> None:
+    fields["pairings"][0]["names"][0] = "mcts:308"
+
+
 @pytest.mark.parametrize(
-    "change",
+    ("change", "complaint"),
     [
-        *(b"{", b"{}"),
-        lambda fields: fields.update(covariance=[[0]]),
-        lambda fields: fields["players"][0].update(elo=None),
-        lambda fields: fields["covariance"][0].append("x"),
-        lambda fields: fields["covariance"].pop(),
-        lambda fields: fields["covariance_of"].__setitem__(0, fields["covariance_of"][1]),
-        lambda fields: fields["seat"].update(elo=10**400),
-        lambda fields: fields["settings"].update(game_version=99),
-        lambda fields: fields["settings"].update(game="vadus(size=4)"),
-        lambda fields: fields["covariance"][0].__setitem__(0, -1e6),
-        lambda fields: fields["covariance"][0].__setitem__(1, 1e9),
-        lambda fields: fields["players"][0].update(games=0),
-        lambda fields: fields["pairings"][0].update(pairs=0),
-        lambda fields: fields["pairings"][0].update(forfeits=[1]),
+        *((content, "ladder") for content in (b"{", b"{}")),
+        (lambda fields: fields.update(covariance=[[0]]), "covariance must be"),
+        (lambda fields: fields["players"][0].update(elo=None), "players.0.elo must be"),
+        (lambda fields: fields["players"][0].update(error=99.5), "players.0.error must be .*got 99.5"),
+        (lambda fields: fields["covariance"][0].append("x"), "covariance.0 must be"),
+        (lambda fields: fields["covariance"].pop(), "covariance must be"),
+        (lambda fields: fields["covariance_of"].reverse(), "covariance_of.0 must be"),
+        (lambda fields: fields["seat"].update(elo=10**400), "ladder"),
+        (lambda fields: fields["settings"].update(game_version=99), "game_version: must be"),
+        (lambda fields: fields["settings"].update(game="vadus(size=4)"), "game must be"),
+        (lambda fields: fields["covariance"][0].__setitem__(1, 1e9), "covariance.0.1 must be"),
+        (lambda fields: fields.update(games=0), "games must be"),
+        (lambda fields: fields["pairings"][0].update(pairs=0), "pairs must be"),
+        (lambda fields: fields["pairings"][0].update(forfeits=[1]), "forfeits"),
+        (lambda fields: fields["pairings"][0].update(forfeits=[0, 10**6]), "the second of forfeits must be at most"),
+        (lambda fields: fields["pairings"][0].update(distinct_games=10**6), "distinct_games must be at most"),
+        (lambda fields: fields["pairings"][0].update(pentanomial=[1, 2, 3, 4, 5]), "pairs must be 15"),
+        (rename, "players must be"),
+        (lambda fields: fields.update(checkpoints=[{"name": "x", "sha256": "0" * 64}]), "checkpoints must be players"),
+        (lambda fields: fields.update(checkpoints=[{"name": "half", "sha256": "g" * 64}]), "sha256 must"),
+        (lambda fields: fields["made"].update(date="yesterday"), "made.date must"),
     ],
 )
-def test_a_ladder_is_loaded_as_saved_and_other_files_are_errors(ladder: Ladder, tmp_path: Path, change: Damage) -> None:
+def test_a_ladder_is_loaded_as_saved_and_other_files_are_errors(
+    ladder: Ladder, tmp_path: Path, change: Damage, complaint: str
+) -> None:
     file = tmp_path / "ladder.json"
     ladder.save(file)
-    assert load_ladder(GAME, file) == ladder
+    assert load_ladder(GAME, file).to_fields() == ladder.to_fields()
     with pytest.raises(LadderError, match=r"json must be a ladder of vadus\(size=4\), got one of vadus\(size=3\)"):
         load_ladder("vadus(size=4)", file)
     damage(file, change)
-    with pytest.raises(LadderError, match=r"ladder\.json( is not valid JSON|.*: )"):
+    with pytest.raises(LadderError, match=r"ladder\.json( is not valid JSON| was changed|.*: )"):
         load_ladder(GAME, file)
+    if callable(change):
+        damage(file, lambda fields: fields.pop("crc32"))
+        with pytest.raises(LadderError, match=complaint):
+            load_ladder(GAME, file)
 
 
 def test_shipped_ladders_have_the_usual_anchors_and_match_their_games() -> None:
@@ -386,8 +399,8 @@ def test_shipped_ladders_have_the_usual_anchors_and_match_their_games() -> None:
         assert {"random", "greedy"} <= set(shipped.ratings.names)
         assert (shipped.ratings.covariance[shipped.ratings.names.index("random")] == 0).all()
         assert np.linalg.eigvalsh(shipped.ratings.covariance).min() > -1e-6
-        assert shipped.made.command.startswith(f"stoneworks ladder make '{game}'")
-        assert sum(2 * pairing.pairs for pairing in shipped.pairings) == shipped.games
+        assert shipped.made.command.startswith(("stoneworks ladder make", "python -m tools.precise_ladder"))
+        assert sum(2 * match.num_pairs for match in shipped.matches) == shipped.num_games
 
 
 @pytest.fixture
@@ -422,7 +435,7 @@ def test_a_ladder_is_made_shown_and_rated_on_by_one_command_each(run: Run, tmp_p
     file = "ladders/vadus-size-3.json"
     making = ["ladder", "make", GAME, "random", "greedy", "--pairs", "10", "--output", "ladders", "--workers", "1"]
     with lock_file(tmp_path / file):
-        assert f"vadus-size-3.json is in use by process {os.getpid()}" in run(*making)[2]
+        assert "vadus-size-3.json is in use by another process" in run(*making)[2]
     assert f"the ladder is {file}" in run(*making, "--neighbors", "2")[1]
     made = load_ladder(GAME, file)
     assert made.made.command == (
@@ -459,7 +472,7 @@ def test_a_signal_keeps_finished_games_and_the_same_command_resumes(run: Run, tm
     wait_until(lambda: any((folder / "games").glob("*.jsonl")) or process.poll() is not None)
     code, out, err = run(*command)
     assert (code, out) == (2, "")
-    assert f"is in use by process {process.pid}" in err
+    assert "is in use by another process" in err
     out, err = interrupt(process, number)
     assert err.splitlines()[-1] == "stoneworks: interrupted"
     kept = load_arena(folder)
@@ -500,82 +513,3 @@ def test_programs_end_with_the_arena(tmp_path: Path, number: signal.Signals, wor
     process.send_signal(number)
     assert "Traceback" not in process.communicate(timeout=600)[1]
     assert wait_until(lambda: not any(is_alive(int(file.name)) for file in started.iterdir()))
-
-
-SMALL = "vadus(size=2)"
-PLAYERS = ("random", "mcts:2", "mcts:8", "greedy")
-SETTINGS = ArenaSettings(game=SMALL, pairings=neighbors(PLAYERS, 2), num_pairs=10, chunk_pairs=5)
-
-
-@pytest.fixture(scope="module")
-def precise(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of games that were played until all errors were small enough."""
-    folder = tmp_path_factory.mktemp("precise") / "arena"
-    play_to_precision(SETTINGS, folder, max_error=45)
-    return folder
-
-
-def errors(result: ArenaResult) -> list[float]:
-    return [result.ratings.difference(above, below)[1] for above, below in pairwise(result.ratings.order)]
-
-
-def games(result: ArenaResult) -> dict[tuple[str, str], list[tuple[str, ...]]]:
-    return {match.names: [record.actions for record in match.records] for match in result.matches}
-
-
-def test_rounds_are_played_until_all_errors_are_small_enough(precise: Path) -> None:
-    first = load_arena(precise)
-    assert max(errors(first)) > 45
-    result = play_to_precision(SETTINGS, precise, max_error=45)
-    assert games(load_rounds(precise)) == games(result)
-    assert max(errors(result)) <= 45
-    assert result.finished
-    rounds = sorted(precise.glob("round-*"))
-    assert result.num_pairs == first.num_pairs + sum(load_arena(path).num_pairs for path in rounds)
-    before, after = games(first), games(result)
-    assert all(after[names][: len(played)] == played for names, played in before.items())
-    for names in load_arena(rounds[0]).settings.pairings:
-        above, below = sorted(names, key=first.ratings.order.index)
-        assert first.ratings.order.index(below) == first.ratings.order.index(above) + 1
-        assert first.ratings.difference(above, below)[1] > 45
-    openings = {actions[:3] for played in after.values() for actions in played}
-    assert len(openings) > len({actions[:3] for played in before.values() for actions in played})
-    assert games(play_to_precision(SETTINGS, precise, max_error=1000)) == before, "the rounds are not needed"
-    assert uncertain_pairings(first, 1000) == ()
-
-
-def test_pairings_keep_their_order_of_names_and_the_number_of_rounds_is_limited(tmp_path: Path) -> None:
-    settings = ArenaSettings(game=SMALL, pairings=(("random", "greedy"), ("mcts:8", "random")), num_pairs=10)
-    result = play_arena(settings, tmp_path / "arena")
-    strongest, middle, weakest = result.ratings.order
-    assert weakest == "random"
-    last = ("random", "greedy") if middle == "greedy" else ("mcts:8", "random")
-    assert uncertain_pairings(result, 1) == ((strongest, middle), last)
-
-    result = play_to_precision(SETTINGS, tmp_path / "rounds", max_error=1, max_rounds=2)
-    assert sorted(path.name for path in tmp_path.glob("rounds/round-*")) == ["round-01", "round-02"]
-    assert min(errors(result)) > 1
-    without = play_to_precision(SETTINGS, tmp_path / "rounds", max_error=1, max_rounds=0)
-    assert without.num_pairs == len(SETTINGS.pairings) * 10
-
-
-def test_an_interrupted_call_continues_with_the_same_games(tmp_path: Path, precise: Path) -> None:
-    whole = play_to_precision(SETTINGS, precise, max_error=45)
-    num_chunks = len(SETTINGS.chunks)
-    for call in (3, num_chunks - 1, 3):  # in the arena, after its last chunk, and after the first chunk of round 1
-        progress = Mock(side_effect=[None] * (call - 1) + [KeyboardInterrupt])
-        with pytest.raises(KeyboardInterrupt):
-            play_to_precision(SETTINGS, tmp_path / "resumed", max_error=45, progress=progress)
-    assert len(load_arena(tmp_path / "resumed" / "round-01").records) == 10
-    resumed = play_to_precision(SETTINGS, tmp_path / "resumed", max_error=45)
-    assert games(resumed) == games(whole)
-    assert resumed.ratings.elo.tolist() == whole.ratings.elo.tolist()
-
-
-def test_a_ladder_can_be_made_to_a_precision(run: Run) -> None:
-    making = ["ladder", "make", SMALL, *PLAYERS, "--pairs", "10", "--output", ".", "--workers", "1"]
-    assert run(*making, "--max-error", "45")[0] == 0
-    ladder = load_ladder(SMALL, "vadus-size-2.json")
-    assert ladder.made.command.endswith(" --max-error 45.0 --max-rounds 10")
-    assert all(player.over_next and player.over_next.standard_error <= 45 for player in ladder.players[:-1])
-    assert sum(pairing.pairs for pairing in ladder.pairings) * 2 == ladder.games > 2 * 10 * 6

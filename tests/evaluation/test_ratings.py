@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from stoneworks.evaluation import DisconnectedPlayersError, Pairing, RatingError, Ratings, rate_against, rate_players
+from stoneworks.evaluation import DisconnectedPlayersError, PairScores, RatingError, Ratings, rate_against, rate_players
 from stoneworks.evaluation.ratings import ELO_PER_UNIT, expected_score
 
 choix = pytest.importorskip("choix")
@@ -16,13 +16,13 @@ choix = pytest.importorskip("choix")
 WIDE = 1e6  # a prior that does not matter
 
 
-def pairing(first: str, second: str, *pairs: tuple[float, float], times: int = 1) -> Pairing:
-    return Pairing((first, second), np.tile(np.array(pairs, np.float64), (times, 1)))
+def pairing(first: str, second: str, *pairs: tuple[float, float], times: int = 1) -> PairScores:
+    return PairScores((first, second), np.tile(np.array(pairs, np.float64), (times, 1)))
 
 
 def simulated(
     generator: np.random.Generator, elo: dict[str, float], num_pairs: int, *, seat: float = 0, openings: float = 0
-) -> list[Pairing]:
+) -> list[PairScores]:
     """Return the games of everyone with the next two; an opening favors seat 0 by a random number of so many Elo."""
     names = list(elo)
     results = []
@@ -33,10 +33,12 @@ def simulated(
     return results
 
 
-def drawn(generator: np.random.Generator, name: str, other: str, elo: float, favor: npt.NDArray[np.float64]) -> Pairing:
+def drawn(
+    generator: np.random.Generator, name: str, other: str, elo: float, favor: npt.NDArray[np.float64]
+) -> PairScores:
     """Return pairs of games of a player stronger by ``elo``, in which seat 0 is worth ``favor``."""
     chances = 1 / (1 + np.exp(-np.stack([elo + favor, elo - favor], axis=1) / ELO_PER_UNIT))
-    return Pairing((name, other), (generator.random(chances.shape) < chances).astype(np.float64))
+    return PairScores((name, other), (generator.random(chances.shape) < chances).astype(np.float64))
 
 
 def test_two_players_have_the_rating_and_the_error_of_the_formulas() -> None:
@@ -126,7 +128,7 @@ def test_a_change_of_anchor_moves_all_ratings_alike_and_the_order_of_a_pairing_d
     one, other = rate_players(results), rate_players(results, anchor="c")
     assert other.elo == pytest.approx(one.elo - one.rating("c")[0], abs=1e-6)
     assert other.difference("b", "random") == pytest.approx(one.difference("b", "random"))
-    turned = rate_players([Pairing(result.names[::-1], 1 - result.scores[:, ::-1]) for result in results])
+    turned = rate_players([PairScores(result.names[::-1], 1 - result.scores[:, ::-1]) for result in results])
     for name in one.names:
         assert turned.rating(name) == pytest.approx(one.rating(name), abs=1e-6)
     assert (turned.seat_elo, turned.seat_error) == pytest.approx((one.seat_elo, one.seat_error))
@@ -137,7 +139,7 @@ def fixed_ratings(errors: float = 0.0, seat_error: float = 0.0) -> Ratings:
     return Ratings(("random", "b", "c"), "random", np.array([0.0, 300.0, 600.0]), 40.0, covariance)
 
 
-def games_against(fixed: Ratings, elo: float, num_pairs: int, generator: np.random.Generator) -> list[Pairing]:
+def games_against(fixed: Ratings, elo: float, num_pairs: int, generator: np.random.Generator) -> list[PairScores]:
     favor = np.full(num_pairs, fixed.seat_elo)
     pairs = zip(fixed.names, fixed.elo, strict=True)
     return [drawn(generator, "new", name, elo - rating, favor) for name, rating in pairs]
@@ -173,19 +175,19 @@ def test_a_new_player_is_rated_against_fixed_ratings_whose_errors_are_carried_al
     ("results", "options", "complaint"),
     [
         ([], {}, "at least one game is required"),
-        ([Pairing(("a", "b"), np.empty((0, 2)))], {}, "at least one game is required"),
+        ([PairScores(("a", "b"), np.empty((0, 2)))], {}, "at least one game is required"),
         ([pairing(*names, (1, 0)) for names in ("ab", "cd", "de")], {"anchor": "a"}, "'c', 'd', 'e' with 'a'"),
         ([pairing("a", "a", (1, 0))], {}, r"two different players, got \('a', 'a'\)"),
         ([pairing("a", "b", (1, 0.7))], {}, "scores of 'a' against 'b' must be .* got 0.7"),
-        ([Pairing(("a", "b"), np.ones(2))], {}, r"got float64\[2\]"),
-        ([Pairing(("a", "b"), [[1, 0], [0]])], {}, r"got object\[2\]"),  # type: ignore[arg-type]
-        ([Pairing(("a",), np.ones((1, 2)))], {}, r"two different players, got \('a',\)"),  # type: ignore[arg-type]
+        ([PairScores(("a", "b"), np.ones(2))], {}, r"got float64\[2\]"),
+        ([PairScores(("a", "b"), [[1, 0], [0]])], {}, r"got object\[2\]"),  # type: ignore[arg-type]
+        ([PairScores(("a",), np.ones((1, 2)))], {}, r"two different players, got \('a',\)"),  # type: ignore[arg-type]
         ([pairing("a", "b", (1, 0))], {"anchor": "c"}, r"anchor must be .*got 'c'"),
         ([pairing("a", "b", (1, 0))], {"prior_elo": 0}, "prior_elo must be .*got 0"),
         ([pairing("a", "b", (1, 0))], {"prior_seat_elo": math.inf}, "prior_seat_elo must be .*got inf"),
     ],
 )
-def test_games_that_cannot_be_rated(results: list[Pairing], options: dict[str, object], complaint: str) -> None:
+def test_games_that_cannot_be_rated(results: list[PairScores], options: dict[str, object], complaint: str) -> None:
     error = DisconnectedPlayersError if "with 'a'" in complaint else ValueError
     with pytest.raises(error, match=complaint):
         rate_players(results, **options)  # type: ignore[arg-type]

@@ -182,7 +182,7 @@ TINY_RUNS: dict[str, dict[str, Any]] = {
         **tiny_runs.ALPHAZERO,
         "processes": 1,
         "positions": 60,
-        "search": {"simulations": 4, "fast_simulations": 2},
+        "search": {"simulations": 4, "capped_simulations": 2},
         "matches": {"positions": 60, "num_pairs": 1, "search_opponents": ["random"], "simulations": 4},
     },
     "ppo": {**tiny_runs.PPO, "frames": 256, "opponents": {}, "matches": {"frames": 256, "num_pairs": 1}},

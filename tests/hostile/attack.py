@@ -43,7 +43,7 @@ from stoneworks.envs.vector import VectorEnv
 from stoneworks.evaluation import ArenaFolderError, ArenaSettings, LadderError, load_arena, load_ladder, play_arena
 from stoneworks.evaluation.ladder import shipped_ladders
 from stoneworks.evaluation.match import play_match
-from stoneworks.evaluation.records import RecordError as GameRecordError, read_records
+from stoneworks.evaluation.records import GameRecordError, read_records
 from stoneworks.models import load_bot
 from stoneworks.models.architecture import Architecture
 from stoneworks.models.bots.spec import UntrustedNameError
@@ -156,7 +156,8 @@ def attack_files(number: int, seed: int) -> Counts:
     import torch
 
     from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
-    from stoneworks.models.exported_policy import ExportedPolicyError, load_policy, save_policy
+    from stoneworks.models.inference.onnx_export import save_policy
+    from stoneworks.models.inference.onnx_policy import OnnxPolicy, OnnxPolicyError
     from stoneworks.training.runs.run import train_run
     from stoneworks.training.runs.run_folder import read_metrics
     from stoneworks.web.board import Positions
@@ -177,7 +178,7 @@ def attack_files(number: int, seed: int) -> Counts:
     play_arena(ArenaSettings(game=str(game), pairings=(("random", "greedy"),), num_pairs=2, chunk_pairs=2), arena)
     ladder_file = folder / "ladder.json"
     shipped_ladders()["vadus(size=5)"].save(ladder_file)
-    policy = folder / "policy.safetensors"
+    policy = folder / "policy.onnx"
     layers = [torch.nn.Linear(int(np.prod(game.observation_shape)), 4), torch.nn.Linear(4, game.num_actions)]
     save_policy(policy, layers, game, selection="sample")
     database = folder / "page" / DATABASE_FILE
@@ -203,8 +204,8 @@ def attack_files(number: int, seed: int) -> Counts:
         return all(isinstance(value, (int, float)) for row in rows for value in row.values())
 
     def load_exported() -> bool:
-        scores = load_policy(policy)(torch.zeros(2, *game.observation_shape))[0]
-        return bool(torch.isfinite(scores).all())
+        scores, _ = OnnxPolicy.load(policy).infer(np.zeros((2, *game.observation_shape), np.float32))
+        return bool(np.isfinite(scores).all())
 
     def open_database() -> bool:
         for suffix in ("-wal", "-shm"):
@@ -232,7 +233,7 @@ def attack_files(number: int, seed: int) -> Counts:
         (forged / "model.safetensors", load_forged, (CheckpointError,)),
         (forged / "training.safetensors", load_forged, (CheckpointError,)),
         (metrics, read_all_metrics, ()),
-        (policy, load_exported, (ExportedPolicyError,)),
+        (policy, load_exported, (OnnxPolicyError,)),
         (database, open_database, (ValueError, RequestError)),
         (arena_file, lambda: load_arena(arena) is not None, (ArenaFolderError,)),
         (checkpoint / "model.safetensors", load_weights, (CheckpointError,)),
@@ -333,7 +334,7 @@ def training(folder: Path, algorithm: str, *more: str) -> list[str]:
     if algorithm == "alphazero":
         settings = (
             "vadus-5 positions=600 positions_per_iteration=100 processes=0 self_play.num_games=16 search.simulations=8 "
-            "search.fast_simulations=4 matches.positions=300 matches.search_opponents=[]"
+            "search.capped_simulations=4 matches.positions=300 matches.search_opponents=[]"
         )
     common = "network.channels=8 network.blocks=1 checkpoint_seconds=1 matches.num_pairs=1 matches.opponents=[random]"
     name, *given = f"{settings} {common}".split()

@@ -37,7 +37,7 @@ def of(library: str, name: str, *arguments: str, slow: bool = True) -> Any:
 def test_a_short_training_saves_a_policy_that_plays(
     library: str, name: str, arguments: tuple[str, ...], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    output, game = tmp_path / "policy.safetensors", load_game("vadus(size=3)")
+    output, game = tmp_path / "policy.onnx", load_game("vadus(size=3)")
     arguments = ("--game", str(game), "--output", str(output), *arguments)
     if library == "sb3_contrib":
         example(name).main(arguments)

@@ -48,7 +48,7 @@ def test_spaces_masks_and_attributes_are_those_of_the_games() -> None:
         env.set_attr("illegal_action", "lose", indices=[0])
 
 
-def test_ended_games_have_return_length_and_last_observation_and_a_reset_can_keep_games() -> None:
+def test_ended_games_have_return_length_and_last_observation() -> None:
     env = make_env(3, seat="alternate", opponent=scattered_action)
     plain = VectorEnv(3, "vadus(size=2)", seat="alternate", opponent=scattered_action)
     env.seed(1)
@@ -77,14 +77,6 @@ def test_ended_games_have_return_length_and_last_observation_and_a_reset_can_kee
             np.testing.assert_array_equal(infos[row]["terminal_observation"], expected[4]["final_obs"][row])
             lengths[row] = 0
     assert num_ended > 3
-    env = make_env(3, "vadus(size=3)")
-    env.reset()
-    for _ in range(3):
-        env.step(env.games.action_masks().argmax(1))
-    before = env.games.observations()
-    env.keep_games()
-    np.testing.assert_array_equal(env.reset(), before)
-    assert not np.array_equal(env.reset(), before), "only one reset keeps them"
 
 
 def test_the_policy_agrees_with_sb3_contribs_distributions() -> None:

@@ -27,7 +27,7 @@ from stoneworks.models.network import BoardNetwork
 from tiny_runs import assert_equal_tensors
 
 GAME = load_game("laido", size=3)
-PLAY = PlaySettings(discount=0.5, guide="playouts", guide_weight=0.25, guide_playouts=3)
+PLAY = PlaySettings(discount=0.5, leaf_values="playouts", leaf_value_weight=0.25, leaf_value_playouts=3)
 
 
 def some_network(seed: int = 0, game: str = "laido(size=3)") -> BoardNetwork:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import os
 import platform
 from pathlib import Path
@@ -7,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from fresh_runs import run_python
-from stoneworks.models.machine import keep_freed_memory, processor_name
+from stoneworks.models import machine
+from stoneworks.models.machine import keep_freed_memory, num_processors, processor_name, processor_quota
 
 PROGRAM = """
 import resource
@@ -56,3 +58,36 @@ def test_processors_of_one_name_are_told_apart(monkeypatch: pytest.MonkeyPatch) 
     assert processor_name() == "AMD EPYC (family 25, model 1)"
     monkeypatch.setattr(Path, "read_text", lambda *_, **__: "CPU part\t: 0xd40\n")
     assert processor_name() == (platform.processor() or platform.machine())
+
+
+@pytest.mark.parametrize(
+    ("groups", "files", "quota"),
+    [
+        ("0::/\n", {"cpu.max": "150000 100000\n"}, 1.5),
+        ("0::/\n", {"cpu.max": "max 100000\n"}, math.inf),
+        ("0::/a/b\n", {"a/cpu.max": "200000 100000\n", "a/b/cpu.max": "max 100000\n"}, 2),
+        ("0::/host/path\n", {"cpu.max": "50000 100000\n"}, 0.5),  # in a container
+        (
+            "3:memory:/x\n4:cpu,cpuacct:/x\n",
+            {"cpu,cpuacct/x/cpu.cfs_quota_us": "300000\n", "cpu,cpuacct/x/cpu.cfs_period_us": "100000\n"},
+            3,
+        ),
+        ("4:cpu,cpuacct:/\n", {"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, math.inf),
+        ("nonsense", {}, math.inf),
+        ("0::/\n", {"cpu.max": "nonsense"}, math.inf),
+    ],
+)
+def test_the_quota_of_a_container_counts(groups: str, files: dict[str, str], quota: float, tmp_path: Path) -> None:
+    of_process = tmp_path / "cgroup"
+    of_process.write_text(groups)
+    for name, content in files.items():
+        (tmp_path / "fs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "fs" / name).write_text(content)
+    assert processor_quota(of_process, tmp_path / "fs") == quota
+    assert processor_quota(tmp_path / "none", tmp_path) == math.inf
+
+
+def test_there_are_at_most_as_many_processors_as_the_quota(monkeypatch: pytest.MonkeyPatch) -> None:
+    for quota, number in ((0.5, 1), (1.0, 1), (math.inf, len(os.sched_getaffinity(0)))):
+        monkeypatch.setattr(machine, "processor_quota", lambda quota=quota: quota)
+        assert num_processors() == number

@@ -43,16 +43,18 @@ def test_shipped_checkpoints_are_in_the_package_and_play() -> None:
 
 
 def test_a_checkpoint_says_how_it_plays_and_a_number_behind_at_is_a_search(place: Path, tmp_path: Path) -> None:
-    play = PlaySettings(discount=0.5, value_scale=0.3, guide="playouts", guide_weight=0.25, guide_playouts=3)
+    play = PlaySettings(
+        discount=0.5, value_scale=0.3, leaf_values="playouts", leaf_value_weight=0.25, leaf_value_playouts=3
+    )
     folder = str(save_network(tmp_path / "mine@home", GAME, play=play))
     for name, simulations in (("vadus@1", 1), (f"{folder}@7", 7)):
         bot = load_bot(name, GAME, seed=1)
         assert isinstance(bot, SearchBot)
         assert (bot.simulations, bot.seconds, bot.name) == (simulations, None, name)
     settings = bot._settings
-    assert (settings.discount, settings.guide_weight, settings.batch, settings.threads) == (0.5, 0.25, None, 1)
+    assert (settings.discount, settings.leaf_value_weight, settings.batch, settings.threads) == (0.5, 0.25, None, 1)
     assert settings.policy == Gumbel(gumbel_scale=0, value_scale=0.3)
-    assert (settings.guide._scale, settings.guide._num_playouts) == (0, 3)  # type: ignore[union-attr]
+    assert (settings.leaf_values._scale, settings.leaf_values._num_playouts) == (0, 3)  # type: ignore[union-attr]
     bot = load_bot(f"{folder}@0.05s,threads=2", GAME, seed=1)
     assert isinstance(bot, SearchBot)
     assert (bot.seconds, bot._settings.batch, bot._settings.threads) == (0.05, 8, 2)

@@ -14,7 +14,14 @@ from stoneworks.documents import Tuple
 from stoneworks.models.architecture import NetworkConfig, ResidualConfig
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.checkpoint import Checkpoint
-from stoneworks.training.runs.algorithms import Algorithm, MatchSettings, Pairing, Row, RunConfig, register_algorithm
+from stoneworks.training.runs.algorithms import (
+    Algorithm,
+    MatchSettings,
+    Row,
+    RunConfig,
+    TrainingMatch,
+    register_algorithm,
+)
 
 
 class Matches(MatchSettings):
@@ -58,10 +65,10 @@ class Counting(Algorithm[CountingConfig]):
         self.network.load_state_dict(checkpoint.network.state_dict())
         self.total = int(tensors["total"])
 
-    def pairings(self) -> Iterator[Pairing]:
+    def matches(self) -> Iterator[TrainingMatch]:
         for number, name in enumerate(self.config.matches.opponents):
             bot = PolicyBot(self.network, self.game, seed=number, name="policy")
-            yield Pairing("policy", bot, name, self.config.seed_sequence(1, self.done, number))
+            yield TrainingMatch("policy", bot, name, self.config.seed_sequence(1, self.done, number))
 
     def lines(self, metrics: Row) -> tuple[str, tuple[str, ...]]:
         return f"half {metrics['half']}", ("below",)

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
-from stoneworks.models.search.network_search import SearchPolicy
+from stoneworks.models.search.network_search import SelectionRule
+from stoneworks.models.search.tree import Parameters
 
 
 class MadeUpNetwork:
@@ -35,21 +36,21 @@ class MadeUpNetwork:
 
 @dataclass(frozen=True)
 class WithNoise:
-    """A search policy whose noise at the root is given."""
+    """A selection rule whose noise at the root is given."""
 
-    policy: SearchPolicy
+    rule: SelectionRule
     given: npt.NDArray[np.float32]
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        return self.policy.kernels
+        return self.rule.kernels
 
     @property
-    def parameters(self) -> npt.NDArray[np.float64]:
-        return self.policy.parameters
+    def parameters(self) -> Parameters:
+        return self.rule.parameters
 
     def schedule(self, num_simulations: int) -> npt.NDArray[np.int32]:
-        return self.policy.schedule(num_simulations)
+        return self.rule.schedule(num_simulations)
 
     def noise(self, shape: tuple[int, int], generator: np.random.Generator) -> npt.NDArray[np.float32]:
         assert self.given.shape == shape

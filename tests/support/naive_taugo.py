@@ -10,8 +10,9 @@ Point = tuple[int, int]
 class NaiveTaugo:
     """A game of Taugo. A point is (column, row); the intersections have columns and rows 1 to ``size``."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, cut_point: str) -> None:
         self.size = size
+        self.cut_point = cut_point
         inner = range(1, size + 1)
         self.intersections = {(column, row) for column in inner for row in inner}
         ends = (0, size + 1)
@@ -87,7 +88,7 @@ class NaiveTaugo:
             return False
         if self.last is not None and friend != self.last:
             return False
-        string = self.string_of(run[0])
+        string = self.string_of(run[0]) if self.cut_point == "string" else set(run)  # T10
         exactly_one = len([other for other in self.neighbors(point) if other in string]) == 1
         two_friends_each = all(len(self.friends(stone, self.opponent)) >= 2 for stone in run)
         return exactly_one and two_friends_each and not self.makes_knot({point, *run})

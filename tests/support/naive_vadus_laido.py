@@ -154,9 +154,10 @@ class NaiveVadus(NaiveStonesGame):
 class NaiveLaido(NaiveStonesGame):
     """Laido."""
 
-    def __init__(self, size: int, pie_rule: bool) -> None:
+    def __init__(self, size: int, pie_rule: bool, tie_break: str) -> None:
         super().__init__(size)
         self.pie_rule = pie_rule
+        self.tie_break = tie_break
 
     def legal_texts(self) -> set[str]:
         if self.to_act is None:
@@ -170,6 +171,7 @@ class NaiveLaido(NaiveStonesGame):
 
     def play(self, text: str) -> None:
         if text == "pass":
+            self.last_to_pass = self.color_to_act()
             self.end_turn("pass")
         elif text == "swap":
             self.player_of_color = {"black": 1, "white": 0}
@@ -182,6 +184,8 @@ class NaiveLaido(NaiveStonesGame):
         better = self.better_groups()
         if better is not None:
             return better, "groups"
+        if self.tie_break == "first_pass":  # L6
+            return ("black" if self.last_to_pass == "white" else "white"), "first_pass"
         for distance in range(self.board.radius + 1):
             black = len(self.stones_of("black") & self.board.hill(distance))
             white = len(self.stones_of("white") & self.board.hill(distance))

@@ -30,9 +30,9 @@ ALPHAZERO: dict[str, Any] = {
     "precision": "float32",
     "checkpoint_seconds": 10**6,
     "network": {"channels": 4, "blocks": 1},
-    "search": {"simulations": 4, "fast_simulations": 2, "full_share": 0.5, "guide": "playouts"},
+    "search": {"simulations": 4, "capped_simulations": 2, "full_search_share": 0.5, "leaf_values": "playouts"},
     "self_play": {"num_games": 8},
-    "learner": {"batch_size": 16, "samples_per_position": 1.0, "min_window": 50, "warm_up_steps": 2},
+    "learner": {"batch_size": 16, "replay_ratio": 1.0, "min_window": 50, "warm_up_steps": 2},
     "matches": {"positions": 10**9, "opponents": [], "search_opponents": []},
 }
 PPO: dict[str, Any] = {
@@ -95,6 +95,9 @@ class Values:
         self._num_actions = {game.observation_shape[1:]: game.num_actions for game in games}
         self._value = value
         self.batch_sizes: set[int] = set()
+
+    def load_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
+        """Ignore the weights."""
 
     def __call__(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         self.batch_sizes.add(len(planes))

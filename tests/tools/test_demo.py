@@ -19,7 +19,7 @@ def test_the_demonstration_leaves_what_it_promises(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(demo, "NUM_PAIRS", 10)
     settings = [
         *("game=vadus(size=2)", "positions=120", "positions_per_iteration=60", "processes=0", "self_play.num_games=8"),
-        *("network.channels=4", "network.blocks=1", "search.simulations=4", "search.fast_simulations=2"),
+        *("network.channels=4", "network.blocks=1", "search.simulations=4", "search.capped_simulations=2"),
         *("learner.batch_size=16", "matches.num_pairs=2", "matches.positions=60", "matches.simulations=2"),
     ]
     outputs = []

@@ -120,7 +120,7 @@ def test_other_games_do_not_count(alphazero_run: Path, place: Path, monkeypatch:
 
 
 def test_a_shipped_checkpoint_plays_as_configured(alphazero_run: Path, place: Path) -> None:
-    play = {"discount": 0.75, "guide": "playouts", "guide_weight": 0.25, "guide_playouts": 3}
+    play = {"discount": 0.75, "leaf_values": "playouts", "leaf_value_weight": 0.25, "leaf_value_playouts": 3}
     change_checkpoint(alphazero_run, lambda description: description["play"].update(play))
     ship(alphazero_run, "vadus", into=place, matches=MATCHES)
     assert load_checkpoint(place / "vadus").play == PlaySettings(deterministic_policy=True, **play)

@@ -31,7 +31,6 @@ GROUPS = {
         "evaluation/player_rating.py",
         "evaluation/sprt.py",
         "training/alphazero/learner.py",
-        "training/alphazero/mixed_self_play.py",
         "training/alphazero/positions.py",
         "training/alphazero/replay_buffer.py",
         "training/alphazero/self_play.py",

@@ -23,17 +23,11 @@ from stoneworks.models.network import BoardNetwork
 from stoneworks.text import percent
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner, Losses
-from stoneworks.training.alphazero.mixed_self_play import Clocks
+from stoneworks.training.alphazero.processes import SelfPlayProcesses
 from stoneworks.training.alphazero.replay_buffer import ReplayBuffers
-from stoneworks.training.alphazero.self_play import PlayedGame
-from stoneworks.training.alphazero.sources import (
-    GameSource,
-    OwnSelfPlay,
-    SelfPlayProcesses,
-    device_and_dtype,
-    make_evaluator,
-)
-from stoneworks.training.runs.algorithms import Algorithm, Pairing, Row
+from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlayTimings
+from stoneworks.training.alphazero.sources import GameSource, InProcessSelfPlay, device_and_dtype, make_inference
+from stoneworks.training.runs.algorithms import Algorithm, Row, TrainingMatch
 from stoneworks.training.runs.hardware import torch_threads
 from stoneworks.training.runs.schedule import value_at
 
@@ -50,15 +44,15 @@ METRICS = {
     "speed": ("games_per_second", "simulations_per_second"),
     "games": ("mean_length", "draw_share", "first_player_score"),
     "time": ("network_share", "search_share", "learning_share", "search_share_of_self_play"),
-    "loss": ("policy", "policy_divergence", "value", "final_board", "gradient_norm"),
+    "loss": ("policy", "policy_divergence", "value", "ownership", "gradient_norm"),
 }
 
 # Purposes of random numbers, besides the initial weights; each has its own sequence of seeds.
 _SELF_PLAY, _LEARNING, _MATCHES = range(1, 4)
 
 
-class State(Document):
-    """State of a run in a checkpoint, besides the fields that all algorithms write.
+class SavedCounters(Document):
+    """What a checkpoint of a run has besides the fields that all algorithms write.
 
     Attributes:
         games: number of games played.
@@ -79,11 +73,11 @@ class State(Document):
     random_state: dict[str, Any]
 
     @classmethod
-    def of_checkpoint(cls, checkpoint: Checkpoint, config: AlphaZeroConfig) -> State:
+    def of_checkpoint(cls, checkpoint: Checkpoint, config: AlphaZeroConfig) -> SavedCounters:
         """Return the state in a checkpoint of a run with ``config``. Raises ``CheckpointError`` if it is invalid."""
         training = checkpoint.training
         where = f"{checkpoint.folder}: training"
-        state: State = cls.parse({name: training[name] for name in cls.model_fields if name in training}, where)
+        state: SavedCounters = cls.parse({name: training[name] for name in cls.model_fields if name in training}, where)
         added, total = state.positions_by_game, training["positions"]
         if set(added) != set(config.shares(0)) or sum(added.values()) != total:
             raise CheckpointError(
@@ -123,7 +117,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
 
     def state(self) -> tuple[Row, Mapping[str, Tensor]]:
         """See :meth:`Algorithm.state`."""
-        state = State(
+        state = SavedCounters(
             games=self.games,
             positions_by_game=self.buffers.num_added,
             iterations=self.iterations,
@@ -135,7 +129,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
 
     def load(self, checkpoint: Checkpoint, tensors: Mapping[str, Tensor]) -> None:
         """See :meth:`Algorithm.load`."""
-        state = State.of_checkpoint(checkpoint, self.config)
+        state = SavedCounters.of_checkpoint(checkpoint, self.config)
         self.learner.acting_network.load_playing_state_dict(checkpoint.network.state_dict())
         self.learner.load_state(tensors)
         self.generator.bit_generator.state = state.random_state
@@ -150,12 +144,14 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             self._source = self._open_source()
         source = self._source
         begin = time.perf_counter()
-        played, clocks = source.collect(self.config.positions_per_iteration, stop)
+        played, timings = source.collect(
+            min(self.config.positions_per_iteration, self.config.positions - self.done), stop
+        )
         if stop.is_set():
             return None
         self.buffers.add(played)
         done = sum(self.buffers.num_added.values())
-        self._samples_due += (done - self.done) * self.config.learner.samples_per_position
+        self._samples_due += (done - self.done) * self.config.learner.replay_ratio
         self.done = done
         self.games += len(played)
         self.iterations += 1
@@ -168,7 +164,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             "games": self.games,
             "iterations": self.iterations,
             **_metrics_of_games(played, end - begin),
-            **_metrics_of_time(clocks, end - begin, end - played_by),
+            **_metrics_of_time(timings, end - begin, end - played_by),
             **({} if losses is None else asdict(losses)),
             **({} if self._cluster is None else asdict(self._cluster)),
         }
@@ -183,7 +179,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
 
             return ClusterSelfPlay(self.network, self.config, seed, self.progress, self.show_message)
         if number == 0:
-            return OwnSelfPlay(self.network, self.config, seed, self.progress)
+            return InProcessSelfPlay(self.network, self.config, seed, self.progress)
         return SelfPlayProcesses(self.network, self.config, seed, number, self.progress)
 
     def _learn(self) -> Losses | None:
@@ -204,7 +200,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
 
     # -- Matches and display ---------------------------------------------------------------------------------------------
 
-    def pairings(self) -> Iterator[Pairing]:
+    def matches(self) -> Iterator[TrainingMatch]:
         """Yield the matches of the policy, then those of the search."""
         settings = self.config.matches
         searcher = f"policy@{settings.simulations}"
@@ -214,13 +210,13 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             seed = self.config.seed_sequence(_MATCHES, self.iterations, number)
             bot: Bot = PolicyBot(self.network, self.game, deterministic=True, name=player)
             if player == searcher:
-                evaluator = make_evaluator(self.network, self.config)
+                inference = make_inference(self.network, self.config)
                 search = playing_settings(self.play, self.game, self.config.network.sees_features)
                 of_bot = int(seed.generate_state(3)[2])  # the first two are those of the opponent and of the openings
                 bot = SearchBot(
-                    evaluator, self.game, of_bot, simulations=settings.simulations, settings=search, name=player
+                    inference, self.game, of_bot, simulations=settings.simulations, settings=search, name=player
                 )
-            yield Pairing(player, bot, opponent, seed)
+            yield TrainingMatch(player, bot, opponent, seed)
 
     def lines(self, metrics: Row) -> tuple[str, Sequence[str]]:
         """See :meth:`Algorithm.lines`."""
@@ -244,16 +240,16 @@ def _metrics_of_games(played: Sequence[PlayedGame], seconds: float) -> dict[str,
     }
 
 
-def _metrics_of_time(clocks: Clocks, seconds: float, learning_seconds: float) -> dict[str, float]:
+def _metrics_of_time(timings: SelfPlayTimings, seconds: float, learning_seconds: float) -> dict[str, float]:
     """Return shares of the time of all processes."""
-    self_play_seconds = clocks.network_seconds + clocks.search_seconds + clocks.other_seconds
+    self_play_seconds = timings.network_seconds + timings.search_seconds + timings.other_seconds
     busy = max(1e-9, self_play_seconds + learning_seconds)
     return {
-        "simulations_per_second": clocks.num_simulations / seconds,
-        "network_share": clocks.network_seconds / busy,
-        "search_share": clocks.search_seconds / busy,
+        "simulations_per_second": timings.num_simulations / seconds,
+        "network_share": timings.network_seconds / busy,
+        "search_share": timings.search_seconds / busy,
         "learning_share": learning_seconds / busy,
-        "search_share_of_self_play": clocks.search_seconds / max(1e-9, self_play_seconds),
+        "search_share_of_self_play": timings.search_seconds / max(1e-9, self_play_seconds),
     }
 
 

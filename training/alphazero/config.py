@@ -12,80 +12,81 @@ from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.rules.parts import has_heuristic
 from stoneworks.models.architecture import NETWORKS, Architecture, network_entry
 from stoneworks.models.bots.loading import playable_bots
-from stoneworks.models.description import GuideName
+from stoneworks.models.description import RENAMED_KEYS, LeafValuesName
 from stoneworks.models.search.gumbel import Gumbel
-from stoneworks.models.search.network_search import SearchPolicy
+from stoneworks.models.search.network_search import SelectionRule
 from stoneworks.models.search.puct import PUCT
 from stoneworks.training.runs.algorithms import Device, GameString, Int, MatchSettings, Opponents, RunConfig
 from stoneworks.training.runs.schedule import Schedule, progress_points, value_at
 
-#: Observation planes with the stones of both players; games without them have no final board as a training target.
-FINAL_BOARD_PLANES = ("own_stones", "opponent_stones")
+#: Observation planes with the stones of both players; games without them have no ownership as a training target.
+OWNERSHIP_PLANES = ("own_stones", "opponent_stones")
 
 
-def has_final_board(game: Game) -> bool:
+def has_ownership(game: Game) -> bool:
     """Return whether positions of a game can have the owners of the cells at the end of the game as a training target."""
-    return set(FINAL_BOARD_PLANES) <= set(game.observation_planes)
+    return set(OWNERSHIP_PLANES) <= set(game.observation_planes)
 
 
 class SearchConfig(Document):
     """The search of self-play.
 
     Attributes:
-        policy: search policy, ``gumbel`` or ``puct``.
+        policy: selection rule, ``gumbel`` or ``puct``.
         simulations: simulations of a full search, which provides training targets; a schedule.
-        fast_simulations: simulations of a fast search, which only chooses an action (playout cap randomization: Wu,
+        capped_simulations: simulations of the other searches, which only choose an action (playout cap randomization: Wu,
             Accelerating self-play learning in Go, 2019, section 3.1); a schedule.
-        full_share: share of full searches.
-        max_considered: number of root actions that a Gumbel search considers.
+        full_search_share: share of full searches.
         value_scale: weight of values in a Gumbel search (see :class:`stoneworks.models.search.gumbel.Gumbel`).
-        guide: evaluation of leaves in addition to the network, which is untrained at first: ``evaluation``, the
+        leaf_values: values of leaves in addition to the network's, which is untrained at first: ``heuristic``, the
             hand-written heuristic of the game with its fitted scale; ``playouts``, random playouts; or ``none``.
-        guide_weight: weight of the guide, in [0, 1]; the network has the rest; a schedule.
+        leaf_value_weight: weight of these values, in [0, 1]; the network has the rest; a schedule.
         teacher_share: share of the run, at its start, in which the one-turn search of the greedy bot plays instead of the
             search with the network; the game needs an evaluation.
-        guide_playouts: random playouts per leaf, for ``guide: playouts``.
+        leaf_value_playouts: random playouts per leaf, for ``leaf_values: playouts``.
         discount: discount of values and results per action: a win in n actions counts as its n-th power, so that the
             winning side finishes the game and the losing side prolongs it; a schedule.
         solve: whether the search propagates proven results and looks for wins within the turn.
-        exploration: c_init of a PUCT search.
-        noise_concentration: concentration of the Dirichlet noise of a PUCT search.
     """
+
+    renamed_keys: ClassVar[Mapping[str, str]] = RENAMED_KEYS | {
+        "full_share": "full_search_share",
+        "fast_simulations": "capped_simulations",
+    }
 
     policy: Literal["gumbel", "puct"] = "gumbel"
     simulations: Schedule[Annotated[Int, Field(ge=2)]] = 32
-    fast_simulations: Schedule[Annotated[Int, Field(ge=1)]] = 8
-    full_share: float = Field(0.3, gt=0, le=1)
-    max_considered: Int = Field(16, ge=2)
+    capped_simulations: Schedule[Annotated[Int, Field(ge=1)]] = 8
+    full_search_share: float = Field(0.3, gt=0, le=1)
     value_scale: float = Field(0.2, gt=0)
-    guide: GuideName = "evaluation"
-    guide_weight: Schedule[Annotated[float, Field(ge=0, le=1)]] = ((0.0, 1.0), (0.4, 0.0))
+    leaf_values: LeafValuesName = "heuristic"
+    leaf_value_weight: Schedule[Annotated[float, Field(ge=0, le=1)]] = ((0.0, 1.0), (0.4, 0.0))
     teacher_share: float = Field(0.0, ge=0, le=1)
-    guide_playouts: Int = Field(4, ge=1)
+    leaf_value_playouts: Int = Field(4, ge=1)
     discount: Schedule[Annotated[float, Field(gt=0, le=1)]] = 1.0
     solve: bool = True
-    exploration: float = Field(1.25, gt=0)
-    noise_concentration: float = Field(0.15, gt=0)
 
-    def search_policy(self) -> SearchPolicy:
-        """Return the search policy, with exploration."""
+    def selection_rule(self) -> SelectionRule:
+        """Return the selection rule, with exploration."""
         if self.policy == "puct":
-            return PUCT(exploration=self.exploration, noise_concentration=self.noise_concentration)
-        return Gumbel(max_considered=self.max_considered, value_scale=self.value_scale)
+            return PUCT(exploration=1.25, noise_concentration=0.15)
+        return Gumbel(value_scale=self.value_scale)
 
 
 class PlayConfig(Document):
     """The agent at play: in matches, and as a bot that loads the checkpoint and searches.
 
     Attributes:
-        guide: evaluation of leaves in addition to the network: ``evaluation``, ``playouts`` or ``none`` (see ``SearchConfig``).
-        guide_weight: weight of the guide, in [0, 1]; the network has the rest.
-        guide_playouts: random playouts per leaf, for ``guide: playouts``.
+        leaf_values: values of leaves in addition to the network's: ``heuristic``, ``playouts`` or ``none`` (see ``SearchConfig``).
+        leaf_value_weight: weight of these values, in [0, 1]; the network has the rest.
+        leaf_value_playouts: random playouts per leaf, for ``leaf_values: playouts``.
     """
 
-    guide: GuideName = "none"
-    guide_weight: float = Field(0.5, ge=0, le=1)
-    guide_playouts: Int = Field(16, ge=1)
+    renamed_keys: ClassVar[Mapping[str, str]] = RENAMED_KEYS
+
+    leaf_values: LeafValuesName = "none"
+    leaf_value_weight: float = Field(0.5, ge=0, le=1)
+    leaf_value_playouts: Int = Field(16, ge=1)
 
 
 class SelfPlayConfig(Document):
@@ -99,15 +100,12 @@ class SelfPlayConfig(Document):
         random_action_share: share of later actions that are random instead: first the plane or the global action is drawn,
             then the cell, so that a pass, which is rare in mid-game in self-play, has to be answered. The game up to
             there then counts as its opening, because its result no longer says how good these positions were.
-        sampled_actions: number of actions per game, after the opening, that a PUCT search samples by visits; later ones
-            are the most visited. A Gumbel search does not need this, since its choice is random already.
     """
 
     num_games: Int = Field(128, ge=1)
     random_opening_share: float = Field(0.8, ge=0, le=1)
     random_opening_actions: Int = Field(12, ge=1)
     random_action_share: float = Field(0.0, ge=0, lt=1)
-    sampled_actions: Int = Field(16, ge=0)
 
 
 class LearnerConfig(Document):
@@ -115,7 +113,7 @@ class LearnerConfig(Document):
 
     Attributes:
         batch_size: positions per gradient step.
-        samples_per_position: average number of times that each position is used.
+        replay_ratio: average number of times that each position is used for training.
         buffer_bytes: maximum size of the replay buffer in bytes.
         window_share: share of all positions so far that is used for training, the newest ones, but at least
             ``min_window``.
@@ -125,15 +123,18 @@ class LearnerConfig(Document):
         weight_decay: weight decay of AdamW.
         ema_decay: decay per gradient step of the moving average of the weights, which is used in self-play and matches; a
             schedule.
-        max_gradient_norm: gradient clipping threshold.
-        value_weight: weight of the value loss relative to the policy loss.
         search_value_share: share of the search value in the value target; the rest is the result of the game.
-        final_board_weight: weight of the loss of an auxiliary head that predicts the owner of each cell at the end of the
-            game (KataGo's "ownership"); 0 for none. The game must have the planes ``own_stones`` and ``opponent_stones``.
+        ownership_weight: weight of the loss of an auxiliary head that predicts the owner of each cell at the end of the
+            game (Wu, 2019, section 4.1); 0 for none. The game must have the planes ``own_stones`` and ``opponent_stones``.
     """
 
+    renamed_keys: ClassVar[Mapping[str, str]] = {
+        "samples_per_position": "replay_ratio",
+        "final_board_weight": "ownership_weight",
+    }
+
     batch_size: Int = Field(256, ge=2)
-    samples_per_position: float = Field(6.0, gt=0)
+    replay_ratio: float = Field(6.0, gt=0)
     buffer_bytes: Int = Field(500_000_000, ge=1)
     window_share: float = Field(0.5, gt=0, le=1)
     min_window: Int = Field(20_000, ge=1)
@@ -141,13 +142,11 @@ class LearnerConfig(Document):
     warm_up_steps: Int = Field(50, ge=0)
     weight_decay: float = Field(1e-4, ge=0)
     ema_decay: Schedule[Annotated[float, Field(ge=0, lt=1)]] = 0.99
-    max_gradient_norm: float = Field(1.0, gt=0)
-    value_weight: float = Field(1.0, gt=0)
     search_value_share: float = Field(0.3, ge=0, le=1)
-    final_board_weight: float = Field(0.0, ge=0)
+    ownership_weight: float = Field(0.0, ge=0)
 
 
-class MatchesConfig(MatchSettings):
+class AlphaZeroMatchesConfig(MatchSettings):
     """Paired matches of the policy and of the search during training.
 
     Attributes:
@@ -182,7 +181,7 @@ class AlphaZeroConfig(RunConfig):
         games: share of the positions that are searched in full by game string, for self-play of several games with one
             network, e.g. several board sizes; ``game`` must be one of them. Empty for ``game`` alone. Shares are relative to
             their sum; each is a schedule. Of a game with random actions, only the positions after the last one are stored.
-        positions: total number of training positions. The run ends with complete games, so there may be a few more.
+        positions: total number of training positions. The run ends with complete games, so there are a few more.
         positions_per_iteration: new positions per iteration, which ends with gradient steps and a new acting network.
         processes: number of self-play processes in addition to the learner; 0 to alternate in one process; -1 to choose
             automatically: 0 on one core, else one per core. Runs are reproducible only with 0. With ``cluster``, the
@@ -203,6 +202,8 @@ class AlphaZeroConfig(RunConfig):
         matches: matches during training.
     """
 
+    title: ClassVar[str] = "AlphaZero"
+    facts: ClassVar[tuple[str, ...]] = ("games", "gradient_steps")
     unit: ClassVar[str] = "positions"
     changeable: ClassVar[tuple[str, ...]] = (
         "processes",
@@ -231,7 +232,7 @@ class AlphaZeroConfig(RunConfig):
     play: PlayConfig = PlayConfig()
     self_play: SelfPlayConfig = SelfPlayConfig()
     learner: LearnerConfig = LearnerConfig()
-    matches: MatchesConfig = MatchesConfig()
+    matches: AlphaZeroMatchesConfig = AlphaZeroMatchesConfig()
 
     def shares(self, progress: float) -> dict[str, float]:
         """Return the share of new training positions of each game, by canonical game string; the sum is 1.
@@ -252,9 +253,9 @@ class AlphaZeroConfig(RunConfig):
 
     @classmethod
     def game_defaults(cls, game: Game) -> Mapping[str, Any]:
-        """Return defaults that depend on the game: some bots and the guide need an evaluation."""
-        guide = {} if has_heuristic(game) else {"search.guide": "playouts"}
-        return {"matches.opponents": playable_bots(MatchesConfig().opponents, game)} | guide
+        """Return defaults that depend on the game: some bots and leaf values need a heuristic."""
+        leaf_values = {} if has_heuristic(game) else {"search.leaf_values": "playouts"}
+        return {"matches.opponents": playable_bots(AlphaZeroMatchesConfig().opponents, game)} | leaf_values
 
     @model_validator(mode="after")
     def _check_values(self) -> AlphaZeroConfig:
@@ -268,22 +269,23 @@ class AlphaZeroConfig(RunConfig):
         if not network_entry(self.network.kind).win_draw_loss:
             kinds = ", ".join(entry.name for entry in NETWORKS.loadable() if entry.win_draw_loss)
             raise ValueError(f"network.kind must be one of {kinds}, got {self.network.kind!r}")
-        most, fast, teacher = search.simulations, search.fast_simulations, search.teacher_share
-        is_faster = all(value_at(fast, at) <= value_at(most, at) for at in progress_points(most, fast))
-        evaluated, weight = has_heuristic(game), self.learner.final_board_weight
-        guides = ("playouts", "none", *(["evaluation"] if evaluated else []))
-        no_planes = f"be 0: {game} has no planes {' and '.join(FINAL_BOARD_PLANES)}"
+        most, capped, teacher = search.simulations, search.capped_simulations, search.teacher_share
+        is_capped = all(value_at(capped, at) <= value_at(most, at) for at in progress_points(most, capped))
+        evaluated, weight = has_heuristic(game), self.learner.ownership_weight
+        leaf_values = ("playouts", "none", *(["heuristic"] if evaluated else []))
+        no_planes = f"be 0: {game} has no planes {' and '.join(OWNERSHIP_PLANES)}"
         no_heuristic = f": {game} has no heuristic"
+        no_heuristic_values = f"be playouts or none{no_heuristic}"
         for key, value, is_valid, allowed in (
             ("games", names, fits, f"be {game.name} with the planes of {game}"),
             ("games", names, not names or str(game) in names, f"contain game, {game}"),
             ("games", names, len(set(names)) == len(names), "be different"),
             ("games", self.games, not names or is_played, "have a share above 0 at any time"),
-            ("search.fast_simulations", fast, is_faster, f"be at most search.simulations, {most}"),
+            ("search.capped_simulations", capped, is_capped, f"be at most search.simulations, {most}"),
             ("processes", self.processes, not self.cluster or self.processes != 0, "be -1 or >= 1 with a cluster"),
-            ("learner.final_board_weight", weight, weight == 0 or has_final_board(game), no_planes),
-            ("search.guide", search.guide, search.guide in guides, f"be playouts or none{no_heuristic}"),
-            ("play.guide", self.play.guide, self.play.guide in guides, f"be playouts or none{no_heuristic}"),
+            ("learner.ownership_weight", weight, weight == 0 or has_ownership(game), no_planes),
+            ("search.leaf_values", search.leaf_values, search.leaf_values in leaf_values, no_heuristic_values),
+            ("play.leaf_values", self.play.leaf_values, self.play.leaf_values in leaf_values, no_heuristic_values),
             ("search.teacher_share", teacher, teacher == 0 or evaluated, f"be 0{no_heuristic}"),
         ):
             if not is_valid:

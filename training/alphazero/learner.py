@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from stoneworks.extras import require_extra
 from stoneworks.models.network import AUXILIARY_PREFIX, BoardNetwork, ResidualNetwork
 from stoneworks.training.alphazero.config import LearnerConfig
-from stoneworks.training.alphazero.final_board import FINAL_BOARD, FinalBoardHead, final_board_loss
+from stoneworks.training.alphazero.ownership import OWNERSHIP, OwnershipHead, ownership_loss
 from stoneworks.training.alphazero.positions import TrainingBatch
 from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.schedule import value_at
@@ -18,6 +18,9 @@ with require_extra("train", "training runs"):
     import torch
     from torch import Tensor, nn
     from torch.nn import functional
+
+#: Gradient clipping threshold.
+MAX_GRADIENT_NORM = 1.0
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Losses:
         policy: cross entropy between the search policy and the network's policy, in nats.
         policy_divergence: ``policy`` minus the entropy of the search policy (KL divergence); 0 if the two are equal.
         value: cross entropy between the result target (win, draw, loss) and the network's prediction, in nats.
-        final_board: cross entropy between the owners of the cells at the end and the network's prediction, in nats; 0 without
+        ownership: cross entropy between the owners of the cells at the end and the network's prediction, in nats; 0 without
             that head.
         gradient_norm: gradient norm before clipping.
     """
@@ -36,7 +39,7 @@ class Losses:
     policy: float
     policy_divergence: float
     value: float
-    final_board: float
+    ownership: float
     gradient_norm: float
 
 
@@ -52,18 +55,18 @@ class Learner:
     def __init__(self, network: BoardNetwork, config: LearnerConfig, device: torch.device, dtype: torch.dtype) -> None:
         """Initialize the learner; ``network`` is moved to ``device`` and trained in place, with autocast to ``dtype``.
 
-        It gets an auxiliary head for the final board if ``config.final_board_weight`` is above 0.
+        It gets an auxiliary head for the ownership if ``config.ownership_weight`` is above 0.
 
         Raises:
             ConfigError: the network does not support auxiliary heads.
         """
-        if config.final_board_weight > 0:
+        if config.ownership_weight > 0:
             if not isinstance(network, ResidualNetwork):
                 raise ConfigError(
-                    f"learner.final_board_weight must be 0 for {network.architecture.kind}, which has no auxiliary heads, "
-                    f"got {config.final_board_weight}"
+                    f"learner.ownership_weight must be 0 for {network.architecture.kind}, which has no auxiliary heads, "
+                    f"got {config.ownership_weight}"
                 )
-            network.auxiliary[FINAL_BOARD] = FinalBoardHead(network.stem.out_channels)
+            network.auxiliary[OWNERSHIP] = OwnershipHead(network.stem.out_channels)
         self.network = network.to(device).train()
         self.acting_network = copy.deepcopy(network).eval().requires_grad_(False)
         self.num_steps = 0
@@ -91,16 +94,16 @@ class Learner:
         targets = (tensor.to(self._device) for tensor in (batch.legal, batch.actions, batch.probabilities))
         policy_loss, entropy = policy_losses(logits.float(), *targets)
         value_loss = functional.cross_entropy(outcomes.float(), batch.outcomes.to(self._device))
-        final_board = torch.zeros((), device=self._device)
-        if FINAL_BOARD in auxiliary:
-            assert batch.final_boards is not None
+        ownership = torch.zeros((), device=self._device)
+        if OWNERSHIP in auxiliary:
+            assert batch.ownership is not None
             on_board = batch.observations[:, self.network.architecture.board_plane].flatten(1).to(self._device)
-            owners = batch.final_boards.to(self._device)
-            final_board = final_board_loss(auxiliary[FINAL_BOARD].float(), owners, on_board)
-        loss = policy_loss + self._config.value_weight * value_loss + self._config.final_board_weight * final_board
+            owners = batch.ownership.to(self._device)
+            ownership = ownership_loss(auxiliary[OWNERSHIP].float(), owners, on_board)
+        loss = policy_loss + value_loss + self._config.ownership_weight * ownership
         self._optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        norm = nn.utils.clip_grad_norm_(self.network.parameters(), self._config.max_gradient_norm)
+        norm = nn.utils.clip_grad_norm_(self.network.parameters(), MAX_GRADIENT_NORM)
         self._optimizer.step()
         self.num_steps += 1
         # A smaller decay for the first steps, so that the average does not retain the initial weights for too long.
@@ -114,7 +117,7 @@ class Learner:
                 else:  # e.g. the counts of batch normalization
                     average.copy_(weights)
         divergence = policy_loss - entropy
-        return Losses(policy_loss.item(), divergence.item(), value_loss.item(), final_board.item(), norm.item())
+        return Losses(policy_loss.item(), divergence.item(), value_loss.item(), ownership.item(), norm.item())
 
     def state(self) -> dict[str, Tensor]:
         """Return the training state as tensors by name, without the weights of the acting network."""

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from stoneworks.envs.rules import Game
 from stoneworks.extras import require_extra
 from stoneworks.models.network_inputs import NetworkInputs
-from stoneworks.training.alphazero.config import FINAL_BOARD_PLANES, has_final_board
-from stoneworks.training.alphazero.final_board import FINAL_BOARD
+from stoneworks.training.alphazero.config import OWNERSHIP_PLANES, has_ownership
+from stoneworks.training.alphazero.ownership import OWNERSHIP
 
 with require_extra("train", "training runs"):
     import torch
@@ -28,11 +28,11 @@ def position_dtype(game: Game) -> np.dtype[Any]:
     Fields: ``state``, the state record; ``actions`` and ``probabilities``, the most probable actions of the search policy in
     descending order, padded with action 0 and probability 0; ``value``, the search value, and ``result``, the game result,
     both for the player to move and in [-1, 1]; ``actions_left``, the number of actions from the position to the end of the
-    game; and, for games that have it, ``final_board``, the owners of the cells at the end (see
-    :func:`stoneworks.training.alphazero.final_board.final_board`), for the player to move.
+    game; and, for games that have it, ``ownership``, the owners of the cells at the end (see
+    :func:`stoneworks.training.alphazero.ownership.ownership`), for the player to move.
     """
     entries = min(NUM_POLICY_ENTRIES, game.num_actions)
-    of_final_board = [(FINAL_BOARD, np.int8, game.grid.num_cells)] if has_final_board(game) else []
+    of_ownership = [(OWNERSHIP, np.int8, game.grid.num_cells)] if has_ownership(game) else []
     return np.dtype(
         [
             ("state", game.state_dtype),
@@ -41,7 +41,7 @@ def position_dtype(game: Game) -> np.dtype[Any]:
             ("value", np.float32),
             ("result", np.int8),
             ("actions_left", np.uint16),
-            *of_final_board,
+            *of_ownership,
         ]
     )
 
@@ -86,7 +86,7 @@ def check_positions(game: Game, positions: npt.NDArray[np.void]) -> None:
         ("probabilities", (probabilities >= 0).all(axis=1) & (probabilities.sum(axis=1) <= 1.001)),
         ("value", np.abs(positions["value"]) <= 1.001),
         ("result", np.abs(positions["result"].astype(np.int64)) <= 1),
-        *([(FINAL_BOARD, np.isin(positions[FINAL_BOARD], (-1, 0, 1)).all(axis=1))] if has_final_board(game) else []),
+        *([(OWNERSHIP, np.isin(positions[OWNERSHIP], (-1, 0, 1)).all(axis=1))] if has_ownership(game) else []),
     ):
         if not holds.all():
             raise ValueError(f"position {np.flatnonzero(~holds)[0]} is not valid: its {name} is out of range")
@@ -103,7 +103,7 @@ class TrainingBatch:
         probabilities: ``float32[n, entries]``, their probabilities.
         outcomes: ``float32[n, 3]``, target probabilities of a win, a draw and a loss for the player to move. The probability
             that the discount removes from a win or a loss is added to the draw.
-        final_boards: ``int64[n, num_cells]``, the owners of the cells at the end of the game, for the player to move; None
+        ownership: ``int64[n, num_cells]``, the owners of the cells at the end of the game, for the player to move; None
             if the batch maker leaves them out.
     """
 
@@ -112,14 +112,14 @@ class TrainingBatch:
     actions: Tensor
     probabilities: Tensor
     outcomes: Tensor
-    final_boards: Tensor | None = None
+    ownership: Tensor | None = None
 
 
 class BatchMaker:
     """Converts positions to tensors, with a random symmetry of the game per position as data augmentation."""
 
     def __init__(
-        self, game: Game, search_value_share: float = 0.0, *, features: bool = False, final_boards: bool = False
+        self, game: Game, search_value_share: float = 0.0, *, features: bool = False, ownership: bool = False
     ) -> None:
         """Initialize the batch maker.
 
@@ -127,7 +127,7 @@ class BatchMaker:
             game: the game.
             search_value_share: weight of the search value in the value target; the rest is the game result.
             features: whether the network sees the features of the game.
-            final_boards: whether batches have the final boards; the game must have them.
+            ownership: whether batches have the ownership; the game must have it.
         """
         self._inputs = NetworkInputs(game, features)
         self._search_value_share = search_value_share
@@ -135,8 +135,8 @@ class BatchMaker:
         self._action_origins = np.argsort(self._action_images, axis=1)
         self._plane_origins = np.argsort(self._inputs.symmetry_images, axis=1)
         self._cell_origins: npt.NDArray[np.int64] | None = None
-        if final_boards:
-            first = game.observation_planes.index(FINAL_BOARD_PLANES[0]) * game.grid.num_cells
+        if ownership:
+            first = game.observation_planes.index(OWNERSHIP_PLANES[0]) * game.grid.num_cells
             self._cell_origins = self._plane_origins[:, first : first + game.grid.num_cells] - first
 
     def make(
@@ -158,14 +158,14 @@ class BatchMaker:
             torch.from_numpy(actions),
             torch.from_numpy(positions["probabilities"].copy()),
             torch.from_numpy(self._outcomes(positions, discount)),
-            self._final_boards(positions, chosen),
+            self._ownership(positions, chosen),
         )
 
-    def _final_boards(self, positions: npt.NDArray[np.void], chosen: npt.NDArray[np.int64]) -> Tensor | None:
-        """Return the final boards, transformed by the chosen symmetries, or None if they are left out."""
+    def _ownership(self, positions: npt.NDArray[np.void], chosen: npt.NDArray[np.int64]) -> Tensor | None:
+        """Return the ownership, transformed by the chosen symmetries, or None if it is left out."""
         if self._cell_origins is None:
             return None
-        owners = np.take_along_axis(positions[FINAL_BOARD].astype(np.int64), self._cell_origins[chosen], axis=1)
+        owners = np.take_along_axis(positions[OWNERSHIP].astype(np.int64), self._cell_origins[chosen], axis=1)
         return torch.from_numpy(owners)
 
     def _outcomes(self, positions: npt.NDArray[np.void], discount: float) -> npt.NDArray[np.float32]:

@@ -174,7 +174,7 @@ class ReplayBuffers:
                 game,
                 config.learner.search_value_share,
                 features=config.network.sees_features,
-                final_boards=config.learner.final_board_weight > 0,
+                ownership=config.learner.ownership_weight > 0,
             )
 
     @property

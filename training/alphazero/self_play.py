@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +14,19 @@ from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.compiler.types import BoardArray, Int64s, StateArray
 from stoneworks.envs.rules.contract import apply_action
 from stoneworks.envs.rules.fields import NO_WINNER
+from stoneworks.envs.rules.parts import heuristic_scale
 from stoneworks.evaluation.match import random_opening
-from stoneworks.models.search.guides import make_guide
+from stoneworks.models.bots.greedy_bot import GreedyBot
+from stoneworks.models.search.leaf_values import make_leaf_values
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchResult, SearchSettings
-from stoneworks.training.alphazero.config import AlphaZeroConfig, has_final_board
-from stoneworks.training.alphazero.final_board import FINAL_BOARD, final_board
+from stoneworks.training.alphazero.config import AlphaZeroConfig, has_ownership
+from stoneworks.training.alphazero.ownership import OWNERSHIP, ownership
 from stoneworks.training.alphazero.positions import make_positions, position_dtype
-from stoneworks.training.alphazero.teacher import Teacher
 from stoneworks.training.runs.schedule import progress_points, value_at
+
+#: Number of actions per game, after the opening, that a PUCT search samples by visits; later ones are the most visited. A
+#: Gumbel search does not need this, since its choice is random already.
+SAMPLED_ACTIONS = 16
 
 
 def apply_actions(board: BoardArray, states: StateArray, actions: Int64s) -> None:
@@ -54,6 +62,81 @@ class PlayedGame:
     winner: int
 
 
+class SelfPlayTimings(NamedTuple):
+    """Time and counts of self-play.
+
+    Attributes:
+        network_seconds: time in the network.
+        search_seconds: time in the search, without the network.
+        other_seconds: time in the rest of self-play.
+        num_simulations: number of simulations.
+    """
+
+    network_seconds: float = 0.0
+    search_seconds: float = 0.0
+    other_seconds: float = 0.0
+    num_simulations: int = 0
+
+    def minus(self, earlier: SelfPlayTimings) -> SelfPlayTimings:
+        """Return the time and counts since ``earlier``."""
+        return SelfPlayTimings(
+            self.network_seconds - earlier.network_seconds,
+            self.search_seconds - earlier.search_seconds,
+            self.other_seconds - earlier.other_seconds,
+            self.num_simulations - earlier.num_simulations,
+        )
+
+    @staticmethod
+    def sum(timings: Iterable[SelfPlayTimings]) -> SelfPlayTimings:
+        """Return the sums over steps or processes."""
+        return SelfPlayTimings(*map(sum, zip(*timings, strict=True)))
+
+
+@dataclass
+class _GameInProgress:
+    """A game in progress: its actions so far, and the positions to train on with the number of actions before each."""
+
+    actions: list[int]
+    num_opening_actions: int
+    positions: list[np.void] = field(default_factory=list)
+    actions_before: list[int] = field(default_factory=list)
+
+    def add(self, position: np.void) -> None:
+        """Add the current position."""
+        self.positions.append(position)
+        self.actions_before.append(len(self.actions))
+
+    def count_as_opening(self) -> None:
+        """Make all actions so far the opening, whose positions are not trained on."""
+        self.positions.clear()
+        self.actions_before.clear()
+        self.num_opening_actions = len(self.actions)
+
+
+def greedy_search(bot: GreedyBot, game: Game, states: npt.NDArray[np.void]) -> SearchResult:
+    """Search one turn ahead with the heuristic of the game, in place of the search with a network.
+
+    A network that imitates it (Silver et al., 2016, section "Supervised learning of policy networks") begins self-play at
+    about the strength of the greedy bot, at a small part of the cost of a search with a network. The policy is uniform over
+    the best actions, and the value is ``tanh(evaluation / scale)`` after the best turn.
+
+    Args:
+        bot: the greedy bot for ``game``.
+        game: the game.
+        states: ``[num_games]``, non-terminal positions.
+    """
+    values, actions = bot.search(states)
+    best = values.max(axis=1, keepdims=True)
+    is_best = values == best
+    return SearchResult(
+        actions,
+        np.tanh(best[:, 0] / heuristic_scale(game)).astype(np.float32),
+        (is_best / is_best.sum(axis=1, keepdims=True)).astype(np.float32),
+        is_best.astype(np.int32),
+        np.zeros(len(states), np.bool_),
+    )
+
+
 class SelfPlay:
     """Plays ``num_games`` concurrent games, by default ``config.self_play.num_games``; a new one replaces each that ends.
 
@@ -61,7 +144,7 @@ class SelfPlay:
         search: the search, with its timers.
         num_positions: number of training positions so far, those of unfinished games included.
         simulations: simulations of a full search at this time.
-        fast_simulations: simulations of a fast search at this time.
+        capped_simulations: simulations of the other searches at this time.
     """
 
     def __init__(
@@ -79,9 +162,9 @@ class SelfPlay:
             game,
             evaluate,
             SearchSettings(
-                config.search.search_policy(),
+                config.search.selection_rule(),
                 solve=config.search.solve,
-                guide=make_guide(config.search.guide, game, config.search.guide_playouts),
+                leaf_values=make_leaf_values(config.search.leaf_values, game, config.search.leaf_value_playouts),
                 features=config.network.sees_features,
             ),
             max_games=num_games,
@@ -94,13 +177,10 @@ class SelfPlay:
         self._dtype = position_dtype(game)
         self._apply = game.compiled(apply_actions)
         if config.search.teacher_share > 0:
-            self._teacher = Teacher(game, int(self.generator.integers(2**63)))
+            self._teacher = GreedyBot(game, int(self.generator.integers(2**63)))
         self._states: npt.NDArray[np.void] = np.zeros(num_games, game.state_dtype)
-        self._positions: list[list[np.void]] = [[] for _ in range(num_games)]
-        self._actions: list[list[int]] = [[] for _ in range(num_games)]
-        self._num_opening_actions = [0] * num_games
-        for row in range(num_games):
-            self._start(row)
+        self._games = [self._start(row) for row in range(num_games)]
+        self._seconds = 0.0
         self.set_progress(0.0)
 
     def set_progress(self, progress: float) -> None:
@@ -108,36 +188,45 @@ class SelfPlay:
         settings = self._config.search
         self._is_taught = progress < settings.teacher_share
         self.search.discount = value_at(settings.discount, progress)
-        self.search.guide_weight = value_at(settings.guide_weight, progress)
+        self.search.leaf_value_weight = value_at(settings.leaf_value_weight, progress)
         self.simulations = round(value_at(settings.simulations, progress))
-        self.fast_simulations = round(value_at(settings.fast_simulations, progress))
+        self.capped_simulations = round(value_at(settings.capped_simulations, progress))
+
+    @property
+    def timings(self) -> SelfPlayTimings:
+        """Time and counts so far."""
+        in_network, in_search = self.search.network_seconds, self.search.search_seconds
+        other = self._seconds - in_network - in_search
+        return SelfPlayTimings(in_network, in_search, other, self.search.num_simulations_done)
 
     def step(self) -> list[PlayedGame]:
         """Play one action in each game and return the finished games; new games replace them."""
+        begin = time.perf_counter()
         learned, result = self._search()
         if learned:
-            for row, position in enumerate(make_positions(self._game, self._states, result.policies, result.values)):
-                position["actions_left"] = len(self._actions[row])  # actions so far; converted in _finish
-                self._positions[row].append(position)
+            positions = make_positions(self._game, self._states, result.policies, result.values)
+            for game, position in zip(self._games, positions, strict=True):
+                game.add(position)
             self.num_positions += len(self._states)
         actions = result.actions
         if self._config.search.policy == "puct" and not self._is_taught:
             actions = self._draw_by_visits(result.visits, actions)
         random_rows = self._draw_some_at_random(actions)
         self._apply(self._game.board, self._states, actions)
-        for row, action in enumerate(actions.tolist()):
-            self._actions[row].append(action)
+        for game, action in zip(self._games, actions.tolist(), strict=True):
+            game.actions.append(action)
         for row in random_rows:
-            self._positions[row] = []
-            self._num_opening_actions[row] = len(self._actions[row])
-        return [self._finish(row) for row in np.flatnonzero(self._states["ending"]).tolist()]
+            self._games[row].count_as_opening()
+        finished = [self._finish(row) for row in np.flatnonzero(self._states["ending"]).tolist()]
+        self._seconds += time.perf_counter() - begin
+        return finished
 
     def _search(self) -> tuple[bool, SearchResult]:
         """Return whether the positions are used for training, and the result of the search."""
         if self._is_taught:
-            return True, self._teacher.run(self._states)
-        full = bool(self.generator.random() < self._config.search.full_share)
-        simulations = self.simulations if full else self.fast_simulations
+            return True, greedy_search(self._teacher, self._game, self._states)
+        full = bool(self.generator.random() < self._config.search.full_search_share)
+        simulations = self.simulations if full else self.capped_simulations
         return full, self.search.run(self._states, simulations, self.generator)
 
     def _draw_by_visits(self, visits: npt.NDArray[np.int32], best: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -145,11 +234,7 @@ class SelfPlay:
         cumulative = visits.cumsum(axis=1)
         draws = self.generator.integers(cumulative[:, -1])[:, None]
         drawn = (cumulative > draws).argmax(axis=1)
-        sampled_actions = self._config.self_play.sampled_actions
-        young = [
-            len(actions) - opening < sampled_actions
-            for actions, opening in zip(self._actions, self._num_opening_actions, strict=True)
-        ]
+        young = [len(game.actions) - game.num_opening_actions < SAMPLED_ACTIONS for game in self._games]
         return np.where(young, drawn, best)
 
     def _draw_some_at_random(self, actions: npt.NDArray[np.int64]) -> list[int]:
@@ -164,27 +249,25 @@ class SelfPlay:
                 drawn.append(row)
         return drawn
 
-    def _start(self, row: int) -> None:
+    def _start(self, row: int) -> _GameInProgress:
         settings = self._config.self_play
         length = 0
         if self.generator.random() < settings.random_opening_share:
             length = int(self.generator.integers(1, settings.random_opening_actions + 1))
         opening = random_opening(self._game, length, self.generator)
         self._states[row] = opening.record
-        self._actions[row] = opening.history()
-        self._positions[row] = []
-        self._num_opening_actions[row] = len(self._actions[row])
+        actions = opening.history()
+        return _GameInProgress(actions, len(actions))
 
     def _finish(self, row: int) -> PlayedGame:
-        winner = int(self._states["winner"][row])
-        positions = np.array(self._positions[row], self._dtype)
-        positions["actions_left"] = len(self._actions[row]) - positions["actions_left"]
+        """Return a finished game, and start a new one in its place."""
+        game, winner = self._games[row], int(self._states["winner"][row])
+        positions = np.array(game.positions, self._dtype)
+        positions["actions_left"] = len(game.actions) - np.array(game.actions_before, np.int64)
         if winner != NO_WINNER:
             positions["result"] = np.where(positions["state"]["current_player"] == winner, 1, -1)
-        if has_final_board(self._game):
-            owners = final_board(self._game, self._states[row], player=0)
-            positions[FINAL_BOARD] = np.where(positions["state"]["current_player"][:, None] == 0, owners, -owners)
-        actions, num_opening_actions = tuple(self._actions[row]), self._num_opening_actions[row]
-        played = PlayedGame(str(self._game), positions, actions, num_opening_actions, winner)
-        self._start(row)
-        return played
+        if has_ownership(self._game):
+            owners = ownership(self._game, self._states[row], player=0)
+            positions[OWNERSHIP] = np.where(positions["state"]["current_player"][:, None] == 0, owners, -owners)
+        self._games[row] = self._start(row)
+        return PlayedGame(str(self._game), positions, tuple(game.actions), game.num_opening_actions, winner)

@@ -1,31 +1,27 @@
-"""Sources of self-play games: this process, alternating with learning, or concurrent self-play processes.
+"""Sources of self-play games, and the one that plays in this process, alternating with learning.
 
-:class:`stoneworks.training.alphazero.cluster.source.ClusterSelfPlay` is the source that uses the machines of a cluster.
+:class:`stoneworks.training.alphazero.processes.SelfPlayProcesses` and
+:class:`stoneworks.training.alphazero.cluster.source.ClusterSelfPlay` play at the same time as the learner, each with an
+``InProcessSelfPlay`` in every process.
 """
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
-import queue
 import threading
-import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
-from stoneworks.models import evaluator
-from stoneworks.models.evaluator import DTYPES, Evaluator, fastest_dtype
-from stoneworks.models.network import Architecture, BoardNetwork, make_network
-from stoneworks.processes import exit_with_parent, interrupts_blocked
-from stoneworks.registry import Entry, add_entries, added_entries
+from stoneworks.models.inference import network_inference
+from stoneworks.models.inference.network_inference import DTYPES, Inference, fastest_dtype
+from stoneworks.models.network import BoardNetwork
 from stoneworks.training.alphazero.config import AlphaZeroConfig
-from stoneworks.training.alphazero.mixed_self_play import Clocks, MixedSelfPlay
-from stoneworks.training.alphazero.self_play import PlayedGame
+from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay, SelfPlayTimings
 from stoneworks.training.runs.hardware import find_device
 
 with require_extra("train", "training runs"):
@@ -36,9 +32,8 @@ with require_extra("train", "training runs"):
 if TYPE_CHECKING:
     from stoneworks.training.alphazero.cluster.status import ClusterStatus
 
-
-#: A batch system sends SIGTERM to all processes at once, so the others may end before this one has noticed.
-_SECONDS_TO_STOP = 1.0
+#: Smallest number of concurrent games of a game with a small share; the network is slower with smaller batches.
+MIN_GAMES = 16
 
 
 class SelfPlayError(RuntimeError):
@@ -48,19 +43,20 @@ class SelfPlayError(RuntimeError):
 class GameSource(ABC):
     """Source of the self-play games of a run."""
 
-    def collect(self, num_positions: int, stop: threading.Event) -> tuple[list[PlayedGame], Clocks]:
+    def collect(self, num_positions: int, stop: threading.Event) -> tuple[list[PlayedGame], SelfPlayTimings]:
         """Return finished games with their time and counts: at least ``num_positions``, or fewer if ``stop`` is set."""
         played: list[PlayedGame] = []
-        clocks, missing = Clocks(), num_positions
+        timings: list[SelfPlayTimings] = []
+        missing = num_positions
         while missing > 0 and not stop.is_set():
             over, of_games = self._next_games(stop)
-            clocks.add(of_games)
+            timings.append(of_games)
             played += over
             missing -= sum(len(game.positions) for game in over)
-        return played, clocks
+        return played, SelfPlayTimings.sum(timings)
 
     @abstractmethod
-    def _next_games(self, stop: threading.Event) -> tuple[Sequence[PlayedGame], Clocks]:
+    def _next_games(self, stop: threading.Event) -> tuple[Sequence[PlayedGame], SelfPlayTimings]:
         """Return the next finished games, if there are any, with their time and counts; soon if ``stop`` is set."""
 
     @abstractmethod
@@ -81,53 +77,19 @@ def device_and_dtype(config: AlphaZeroConfig) -> tuple[torch.device, torch.dtype
     return device, fastest_dtype(device) if config.precision == "auto" else DTYPES[config.precision]
 
 
-def make_evaluator(network: BoardNetwork, config: AlphaZeroConfig) -> Evaluator:
-    """Return an evaluator for the acting network."""
+def make_inference(network: BoardNetwork, config: AlphaZeroConfig) -> Inference:
+    """Return the inference with the acting network."""
     dtype = None if config.precision == "auto" else DTYPES[config.precision]
-    return evaluator.make_evaluator(network, device=find_device(config.device), dtype=dtype)
+    return network_inference.make_inference(network, device=find_device(config.device), dtype=dtype)
 
 
-class SelfPlayWorker:
-    """Self-play in one process: this one, a self-play process, or an actor of a cluster, each with its own network.
+class InProcessSelfPlay(GameSource):
+    """Plays in this process, during :meth:`collect` or :meth:`step` only. Unfinished games continue in the next call.
+
+    With several games, e.g. several board sizes, each step is taken in the game that is furthest below its share.
 
     Attributes:
-        step: plays one action in each game (see :meth:`MixedSelfPlay.step`).
-    """
-
-    def __init__(self, network: BoardNetwork, config: AlphaZeroConfig, seed: np.random.SeedSequence) -> None:
-        torch.set_num_threads(config.threads)
-        self._evaluator = make_evaluator(network, config)
-        self._self_play = MixedSelfPlay(self._evaluator, config, seed)
-        self.step = self._self_play.step
-
-    def load(self, weights: Mapping[str, Tensor | npt.NDArray[np.float32]], progress: float) -> None:
-        """Load weights and set ``progress`` (see :meth:`GameSource.update`)."""
-        self._evaluator.load_weights({name: torch.as_tensor(values) for name, values in weights.items()})
-        self._self_play.set_progress(progress)
-
-
-class OwnSelfPlay(GameSource):
-    """Plays in this process, during :meth:`collect` only. Unfinished games continue in the next call."""
-
-    def __init__(
-        self, network: BoardNetwork, config: AlphaZeroConfig, seed: np.random.SeedSequence, progress: float
-    ) -> None:
-        self._worker = SelfPlayWorker(network, config, seed)
-        self.update(network.playing_state_dict(), progress)
-
-    def _next_games(self, stop: threading.Event) -> tuple[Sequence[PlayedGame], Clocks]:
-        return self._worker.step()
-
-    def update(self, weights: Mapping[str, Tensor], progress: float) -> None:
-        """See :meth:`GameSource.update`."""
-        self._worker.load(weights, progress)
-
-
-class SelfPlayProcesses(GameSource):
-    """Plays continuously in separate processes.
-
-    Each process starts with the weights of ``network`` and loads new weights between two actions. The processes end with
-    the parent process, even if it is killed.
+        parts: self-play by game string.
     """
 
     def __init__(
@@ -135,89 +97,50 @@ class SelfPlayProcesses(GameSource):
         network: BoardNetwork,
         config: AlphaZeroConfig,
         seed: np.random.SeedSequence,
-        num_processes: int,
-        progress: float,
+        progress: float = 0.0,
     ) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._games: Any = context.Queue(maxsize=64)
-        self._weights = [context.Queue() for _ in range(num_processes)]
-        self._processes = [
-            context.Process(
-                target=_play_for_ever,
-                args=(added_entries(), network.architecture, config, own_seed, weights, self._games),
-                daemon=True,
+        """Begin the concurrent games: ``config.self_play.num_games`` of the game with the largest share.
+
+        The others have fewer in proportion to their shares, but at least ``MIN_GAMES`` if the first has: with as many, the
+        games of a small share would take most of a run until the first of them end.
+        """
+        torch.set_num_threads(config.threads)
+        self._inference = make_inference(network, config)
+        shares = config.largest_shares()
+        largest = max(shares.values())
+        most = config.self_play.num_games
+        seeds = [seed] if len(shares) == 1 else seed.spawn(len(shares))
+        self._config = config
+        self._due = dict.fromkeys(shares, 0.0)
+        self.parts = {
+            game: SelfPlay(
+                load_game(game),
+                self._inference,
+                config,
+                own_seed,
+                num_games=min(most, max(MIN_GAMES, round(most * share / largest))),
             )
-            for own_seed, weights in zip(seed.spawn(num_processes), self._weights, strict=True)
-        ]
+            for (game, share), own_seed in zip(shares.items(), seeds, strict=True)
+        }
         self.update(network.playing_state_dict(), progress)
-        with interrupts_blocked():
-            for process in self._processes:
-                process.start()
 
-    def _next_games(self, stop: threading.Event) -> tuple[Sequence[PlayedGame], Clocks]:
-        """See :meth:`GameSource._next_games`. Raises :class:`SelfPlayError` if a process has ended."""
-        ended = [process.exitcode for process in self._processes if process.exitcode is not None]
-        if any(ended):
-            if stop.wait(_SECONDS_TO_STOP):
-                return (), Clocks()
-            raise SelfPlayError(f"a self-play process ended with exit code {max(ended, key=abs)}")
-        try:
-            over, clocks = self._games.get(timeout=0.2)
-        except queue.Empty:
-            if ended:
-                raise SelfPlayError("a self-play process ended by itself") from None
-            return (), Clocks()
-        if isinstance(over, str):
-            error = SelfPlayError(f"a self-play process failed: {over.strip().splitlines()[-1]}")
-            error.add_note(over)
-            raise error
-        return over, clocks
+    def step(self) -> tuple[list[PlayedGame], SelfPlayTimings]:
+        """Play one action in each game of one part; return the finished games, and the time and counts of this step."""
+        game = max(self.parts, key=lambda game: (self._due[game], self._shares[game]))
+        self_play = self.parts[game]
+        timings, num_positions = self_play.timings, self_play.num_positions
+        played = self_play.step()
+        num_positions = self_play.num_positions - num_positions
+        for name, share in self._shares.items():
+            self._due[name] += num_positions * (share - (name == game))
+        return played, self_play.timings.minus(timings)
 
-    def update(self, weights: Mapping[str, Tensor], progress: float) -> None:
+    def _next_games(self, stop: threading.Event) -> tuple[Sequence[PlayedGame], SelfPlayTimings]:
+        return self.step()
+
+    def update(self, weights: Mapping[str, Tensor | npt.NDArray[np.float32]], progress: float) -> None:
         """See :meth:`GameSource.update`."""
-        arrays = {name: tensor.detach().cpu().numpy().copy() for name, tensor in weights.items()}
-        for waiting in self._weights:
-            waiting.put((arrays, progress))
-
-    def close(self) -> None:
-        """Stop the processes."""
-        for process in self._processes:
-            process.terminate()
-        for process in self._processes:
-            process.join()
-        for waiting in (self._games, *self._weights):
-            waiting.cancel_join_thread()
-            waiting.close()
-
-
-def _play_for_ever(
-    entries: tuple[Entry, ...],
-    architecture: Architecture,
-    config: AlphaZeroConfig,
-    seed: np.random.SeedSequence,
-    weights: Any,
-    games: Any,
-) -> None:
-    """Play, and put the finished games with the time and counts since the previous ones into the queue ``games``."""
-    exit_with_parent()
-    try:
-        add_entries(entries)
-        worker = SelfPlayWorker(make_network(architecture), config, seed)
-        worker.load(*weights.get())
-        waiting: list[PlayedGame] = []
-        clocks = Clocks()
-        while True:
-            newest = None
-            with contextlib.suppress(queue.Empty):
-                while True:  # a step may take longer than an iteration of the learner
-                    newest = weights.get_nowait()
-            if newest is not None:
-                worker.load(*newest)
-            over, of_step = worker.step()
-            waiting += over
-            clocks.add(of_step)
-            if waiting:
-                games.put((waiting, clocks))
-                waiting, clocks = [], Clocks()
-    except Exception:
-        games.put((traceback.format_exc(), None))
+        self._inference.load_weights({name: torch.as_tensor(values) for name, values in weights.items()})
+        self._shares = self._config.shares(progress)
+        for self_play in self.parts.values():
+            self_play.set_progress(progress)

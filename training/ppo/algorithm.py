@@ -1,4 +1,7 @@
-"""PPO self-play by sb3-contrib's MaskablePPO, with opponents, and checkpoints from which training continues unchanged."""
+"""PPO self-play by sb3-contrib's MaskablePPO, with opponents.
+
+A resumed run goes on with the learner, the past policies and the metrics; its games start anew.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from stoneworks.checks import check_integer
-from stoneworks.envs.vector import SavedGames, VectorEnv
+from stoneworks.envs.vector import VectorEnv
 from stoneworks.extras import require_extra
 from stoneworks.integrations.sb3 import SB3VecEnv
 from stoneworks.models.bots.policy_bot import PolicyBot
@@ -23,7 +26,7 @@ from stoneworks.training.ppo.config import PPOConfig
 from stoneworks.training.ppo.games import NetworkInputsEnv
 from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
 from stoneworks.training.ppo.sb3_policy import BoardPolicy
-from stoneworks.training.runs.algorithms import Algorithm, Pairing, Row
+from stoneworks.training.runs.algorithms import Algorithm, Row, TrainingMatch
 from stoneworks.training.runs.hardware import find_device
 from stoneworks.training.runs.schedule import value_at
 
@@ -38,7 +41,7 @@ with require_extra("train", "training runs"):
 SCORE_WINDOW = 500
 
 # Purposes of random numbers; each has its own sequence of seeds.
-_INITIAL_WEIGHTS, _UPDATE, _EVALUATION = range(3)
+_INITIAL_WEIGHTS, _UPDATE, _EVALUATION, _BOTS = range(4)
 
 
 class PPO(Algorithm[PPOConfig]):
@@ -68,8 +71,6 @@ class PPO(Algorithm[PPOConfig]):
             gae_lambda=config.gae_lambda,
             clip_range=config.clip_range,
             ent_coef=config.entropy_coefficient,
-            vf_coef=config.value_coefficient,
-            max_grad_norm=config.max_gradient_norm,
             policy_kwargs={"architecture": network.architecture},
             seed=int(config.seed_sequence(_INITIAL_WEIGHTS).generate_state(1)[0]),
             device=find_device(config.device),
@@ -77,7 +78,7 @@ class PPO(Algorithm[PPOConfig]):
         self.model.set_logger(_Metrics(None, []))
         self.network: BoardNetwork = self.model.policy.network  # type: ignore[assignment]
         self.network.load_state_dict(network.state_dict())
-        self.pool = OpponentPool(self.game, config.opponents, self.network)
+        self.pool = OpponentPool(self.game, config.opponents, self.network, config.seed_sequence(_BOTS))
         self.updates = 0
         self._results: dict[str, deque[float]] = {}
 
@@ -86,14 +87,8 @@ class PPO(Algorithm[PPOConfig]):
         """See :attr:`Algorithm.play`."""
         return PlaySettings(deterministic_policy=self.config.deterministic_policy)
 
-    def start(self) -> None:
-        """Start the training games."""
-        self.begin_update()
-        self.env.reset()
-        self.env.keep_games()
-
     def begin_update(self) -> None:
-        """Seed all random number generators for this update and replace the opponents."""
+        """Seed the random numbers of this update and replace the opponents of new games."""
         for_torch, for_games, for_pool = self.config.seed_sequence(_UPDATE, self.updates).spawn(3)
         set_random_seed(int(for_torch.generate_state(1)[0]))
         self.games.np_random = np.random.default_rng(for_games)
@@ -123,7 +118,7 @@ class PPO(Algorithm[PPOConfig]):
         frames = self.model.num_timesteps if hasattr(self, "model") else 0
         return value_at(self.config.learning_rate, frames / self.config.frames)
 
-    def pairings(self) -> Iterator[Pairing]:
+    def matches(self) -> Iterator[TrainingMatch]:
         """Yield the matches of the policy."""
         self.network.eval()
         for number, opponent in enumerate(self.config.matches.opponents):
@@ -133,7 +128,7 @@ class PPO(Algorithm[PPOConfig]):
             seed = int(of_policy.generate_state(1)[0])
             deterministic = self.config.deterministic_policy
             bot = PolicyBot(self.network, self.game, seed, deterministic=deterministic, name="policy")
-            yield Pairing("policy", bot, opponent, of_match)
+            yield TrainingMatch("policy", bot, opponent, of_match)
 
     def lines(self, metrics: Row) -> tuple[str, Sequence[str]]:
         """See :meth:`Algorithm.lines`."""
@@ -144,18 +139,10 @@ class PPO(Algorithm[PPOConfig]):
 
     def state(self) -> tuple[Row, Mapping[str, Tensor]]:
         """See :meth:`Algorithm.state`."""
-        saved = self.games.save_games()
-        tensors = {
-            "games/positions": torch.from_numpy(saved.positions),
-            "games/seats": torch.from_numpy(saved.seats),
-            "games/num_started": torch.from_numpy(saved.num_started),
-            "games/opponents": torch.frombuffer(bytearray("\n".join(saved.opponents).encode()), dtype=torch.uint8),
-            "games/lengths": torch.from_numpy(self.env.lengths),
-        }
-        tensors |= {f"opponents/{name}": tensor for name, tensor in self.pool.state().items()}
+        tensors = {f"opponents/{name}": tensor for name, tensor in self.pool.state().items()}
         tensors |= {f"results/{kind}": torch.tensor(results) for kind, results in self._results.items()}
         episodes = [(episode["r"], episode["l"]) for episode in self.model.ep_info_buffer or ()]
-        tensors["games/latest_episodes"] = torch.tensor(episodes).reshape(-1, 2)
+        tensors["latest_episodes"] = torch.tensor(episodes).reshape(-1, 2)
         moments = self.model.policy.optimizer.state_dict()["state"]
         for index, (name, _) in enumerate(self.network.named_parameters()):
             tensors |= {f"optimizer/{name}/{key}": tensor for key, tensor in moments.get(index, {}).items()}
@@ -166,17 +153,9 @@ class PPO(Algorithm[PPOConfig]):
         self.updates = check_integer("training.updates", checkpoint.training["updates"], 0)
         self.model.num_timesteps, self.model._n_updates = self.done, self.updates * self.config.epochs
         self.network.load_state_dict(checkpoint.network.state_dict())
-        self.pool.load_state(_part(tensors, "opponents"), self.games)
-        games = _part(tensors, "games")
-        opponents = bytes(games["opponents"].numpy()).decode().split("\n")
-        self.games.restore_games(
-            SavedGames(games["positions"].numpy(), games["seats"].numpy(), games["num_started"].numpy(), opponents)
-        )
-        self.env.keep_games(games["lengths"].numpy())
+        self.pool.load_state(_part(tensors, "opponents"))
         window = self.model._stats_window_size
-        episodes = (
-            {"r": total, "l": length} for total, length in games.get("latest_episodes", torch.empty(0, 2)).tolist()
-        )
+        episodes = ({"r": total, "l": length} for total, length in tensors["latest_episodes"].tolist())
         self.model.ep_info_buffer, self.model.ep_success_buffer = deque(episodes, maxlen=window), deque(maxlen=window)
         results = _part(tensors, "results").items()
         self._results = {kind: deque(values.tolist(), maxlen=SCORE_WINDOW) for kind, values in results}

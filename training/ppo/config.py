@@ -61,7 +61,7 @@ class OpponentsConfig(Document):
         return self
 
 
-class MatchesConfig(MatchSettings):
+class PPOMatchesConfig(MatchSettings):
     """Paired matches during training (see :func:`stoneworks.evaluation.match.play_match`).
 
     Attributes:
@@ -86,8 +86,6 @@ class PPOConfig(RunConfig):
         gae_lambda: lambda of generalized advantage estimation (Schulman et al., 2016).
         clip_range: clipping range of the probability ratio (Schulman et al., 2017).
         entropy_coefficient: weight of the entropy bonus.
-        value_coefficient: weight of the value loss.
-        max_gradient_norm: gradient clipping threshold.
         deterministic_policy: whether the agent plays its most probable action instead of sampling; it always samples in
             training.
         device: device of the networks. Networks as small as the default one are faster on the processor.
@@ -95,6 +93,8 @@ class PPOConfig(RunConfig):
         matches: matches during training.
     """
 
+    title: ClassVar[str] = "PPO"
+    facts: ClassVar[tuple[str, ...]] = ("updates",)
     unit: ClassVar[str] = "frames"
     changeable: ClassVar[tuple[str, ...]] = ("deterministic_policy", "device", "matches")
 
@@ -109,13 +109,11 @@ class PPOConfig(RunConfig):
     gae_lambda: float = Field(0.95, ge=0, le=1)
     clip_range: float = Field(0.2, gt=0)
     entropy_coefficient: float = Field(0.01, ge=0)
-    value_coefficient: float = Field(0.5, ge=0)
-    max_gradient_norm: float = Field(0.5, gt=0)
     deterministic_policy: bool = False
     device: Device = "cpu"
     network: SerializeAsAny[NetworkConfig] = ResidualConfig(kind="scalar_value_network", channels=16, blocks=1)
     opponents: OpponentsConfig = OpponentsConfig()
-    matches: MatchesConfig = MatchesConfig()
+    matches: PPOMatchesConfig = PPOMatchesConfig()
 
     @property
     def frames_per_update(self) -> int:
@@ -129,7 +127,7 @@ class PPOConfig(RunConfig):
     @classmethod
     def game_defaults(cls, game: Game) -> Mapping[str, Any]:
         """Return defaults that depend on the game: some bots need an evaluation."""
-        opponents = playable_bots(MatchesConfig().opponents, game)
+        opponents = playable_bots(PPOMatchesConfig().opponents, game)
         return {"matches.opponents": opponents} | ({} if "greedy" in opponents else {"opponents.greedy": 0.0})
 
     @model_validator(mode="after")

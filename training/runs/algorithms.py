@@ -6,13 +6,12 @@ the group ``stoneworks.algorithms`` that refers to an ``AlgorithmEntry``.
 
 from __future__ import annotations
 
-import statistics
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from pydantic import AfterValidator, BaseModel, Field, SerializeAsAny, field_validator, model_validator
@@ -35,6 +34,8 @@ if TYPE_CHECKING:
 ENTRY_POINT_GROUP = "stoneworks.algorithms"
 
 Row = Mapping[str, Any]
+#: Heading, paragraph (may be empty), and pictures as PNG by name of a section of a report.
+ReportSection: TypeAlias = tuple[str, str, Mapping[str, bytes]]
 
 
 class ConfigError(ValueError):
@@ -97,6 +98,10 @@ class RunConfig(Document):
     """
 
     error: ClassVar[type[ValueError]] = ConfigError
+    #: Display name of the algorithm; empty for its name in the registry.
+    title: ClassVar[str] = ""
+    #: Names of integers in the state of the algorithm that reports show.
+    facts: ClassVar[tuple[str, ...]] = ()
     #: Unit of training progress, which is also the name of the field with the total amount of training.
     unit: ClassVar[str]
     #: Fields that may be changed when a run is resumed, besides the amount, ``checkpoint_seconds`` and ``threads``.
@@ -169,7 +174,7 @@ Config = TypeVar("Config", bound=RunConfig)
 
 
 @dataclass(frozen=True)
-class Pairing:
+class TrainingMatch:
     """A match during training.
 
     Attributes:
@@ -188,8 +193,8 @@ class Pairing:
 class Algorithm(ABC, Generic[Config]):
     """A training algorithm in one session of a run, which :class:`stoneworks.training.runs.run.Run` drives.
 
-    After it is made, either :meth:`start` (in a new run) or :meth:`load` is called, and then :meth:`iterate` until ``done``
-    reaches the total amount of training or the session is stopped.
+    After it is made, :meth:`load` is called in a resumed run, and then :meth:`iterate` until ``done`` reaches the total amount of
+    training or the session is stopped.
 
     Attributes:
         config: the configuration.
@@ -225,9 +230,6 @@ class Algorithm(ABC, Generic[Config]):
         """How the agent plays."""
         return PlaySettings(deterministic_policy=True)
 
-    def start(self) -> None:
-        """Begin a new run."""
-
     @abstractmethod
     def iterate(self, stop: threading.Event) -> Row | None:
         """Train for one iteration.
@@ -256,7 +258,7 @@ class Algorithm(ABC, Generic[Config]):
             CheckpointError, ValueError, KeyError, TypeError, RuntimeError: the checkpoint does not belong to this run.
         """
 
-    def pairings(self) -> Iterable[Pairing]:
+    def matches(self) -> Iterable[TrainingMatch]:
         """Yield the matches to play now."""
         return ()
 
@@ -273,61 +275,6 @@ class Algorithm(ABC, Generic[Config]):
 
 
 @dataclass(frozen=True)
-class Plot:
-    """A plot of a report.
-
-    Attributes:
-        file: file name of the picture.
-        caption: alternative text of the picture.
-        panels: line labels by metric name, for each panel by its title. A name that ends with ``*`` stands for all metrics
-            with that prefix; their labels are the rest of their names.
-        shares: whether the axis shows percentages.
-    """
-
-    file: str
-    caption: str
-    panels: Mapping[str, Mapping[str, str]]
-    shares: bool = False
-
-
-@dataclass(frozen=True)
-class Section:
-    """A section of a report that shows metrics.
-
-    Attributes:
-        heading: heading of the section.
-        plots: its plots.
-        words: function that returns a paragraph above the plots from the rows of metrics; None for no paragraph.
-    """
-
-    heading: str
-    plots: Sequence[Plot]
-    words: Callable[[Sequence[Row]], str] | None = None
-
-
-def latest_medians(rows: Sequence[Row], *names: str) -> tuple[int, list[float]]:
-    """Return the number of the latest rows, at most 20, and the medians of metrics over them."""
-    latest = rows[-20:]
-    return len(latest), [statistics.median(row[name] for row in latest) for name in names]
-
-
-@dataclass(frozen=True)
-class ReportTexts:
-    """Texts on the runs of an algorithm for the report and the model card.
-
-    Attributes:
-        title: display name of the algorithm.
-        facts: function that returns numbers for the table of the report and the model card, by their units, from the
-            ``training`` part of a checkpoint.
-        sections: the sections of the report that show metrics.
-    """
-
-    title: str
-    facts: Callable[[Row], Mapping[str, str]] = lambda training: {}
-    sections: Sequence[Section] = ()
-
-
-@dataclass(frozen=True)
 class AlgorithmEntry(Entry):
     """A training algorithm in the registry. Code is given as ``"module:attribute"`` and imported on first use.
 
@@ -335,7 +282,8 @@ class AlgorithmEntry(Entry):
         name: the value of ``algorithm`` in configurations and checkpoints.
         config: subclass of :class:`RunConfig`.
         algorithm: subclass of :class:`Algorithm`.
-        texts: a :class:`ReportTexts`; None for the name alone.
+        report: function from the rows of metrics to the sections of the report that show them, each a ``ReportSection``; None
+            for none.
 
     Raises:
         RegistrationError: an attribute is not valid.
@@ -343,7 +291,7 @@ class AlgorithmEntry(Entry):
 
     config: Reference
     algorithm: Reference
-    texts: Reference | None = None
+    report: Reference | None = None
 
     def config_class(self) -> type[Any]:
         """Return the configuration class. Raises ``RegistrationError`` if it cannot be imported."""
@@ -354,14 +302,25 @@ class AlgorithmEntry(Entry):
         """Unit of training progress (see ``RunConfig.unit``)."""
         return str(self.config_class().unit)
 
-    def report_texts(self) -> ReportTexts:
-        """Return the texts on its runs. Raises ``RegistrationError`` if they cannot be imported."""
-        return self.load("texts") if self.texts else ReportTexts(self.name)
+    @property
+    def title(self) -> str:
+        """Display name of the algorithm."""
+        return self.config_class().title or self.name
+
+    def facts(self, training: Row) -> dict[str, str]:
+        """Return numbers on a run by their units, from the ``training`` part of its checkpoint. Raises ``KeyError``."""
+        return {name.replace("_", " "): f"{training[name]:,}" for name in self.config_class().facts}
+
+    def report_sections(self, rows: Sequence[Row]) -> Iterable[ReportSection]:
+        """Return the sections of a report that show the metrics. Raises ``RegistrationError`` if it cannot be imported."""
+        return self.load("report")(rows) if self.report else ()
 
 
 def _built_in(name: str, prefix: str) -> AlgorithmEntry:
     at = f"stoneworks.training.{name}"
-    return AlgorithmEntry(name, f"{at}.config:{prefix}Config", f"{at}.algorithm:{prefix}", f"{at}.report_texts:TEXTS")
+    return AlgorithmEntry(
+        name, f"{at}.config:{prefix}Config", f"{at}.algorithm:{prefix}", f"{at}.report:report_sections"
+    )
 
 
 _BUILT_IN = _built_in("alphazero", "AlphaZero"), _built_in("ppo", "PPO")
@@ -370,7 +329,11 @@ ALGORITHMS = Registry("algorithm", AlgorithmEntry, _BUILT_IN, ENTRY_POINT_GROUP)
 
 
 def register_algorithm(
-    name: str, *, config: str | type[RunConfig], algorithm: str | type[Algorithm[Any]], texts: str | None = None
+    name: str,
+    *,
+    config: str | type[RunConfig],
+    algorithm: str | type[Algorithm[Any]],
+    report: str | Callable[[Sequence[Row]], Iterable[ReportSection]] | None = None,
 ) -> None:
     """Add an algorithm to the registry of this process and of the worker processes that it starts.
 
@@ -380,7 +343,7 @@ def register_algorithm(
     Raises:
         RegistrationError: an argument is not valid, or the name is taken.
     """
-    ALGORITHMS.add(AlgorithmEntry(name, path_of(config), path_of(algorithm), texts))  # type: ignore[arg-type]
+    ALGORITHMS.add(AlgorithmEntry(name, path_of(config), path_of(algorithm), path_of(report)))  # type: ignore[arg-type]
 
 
 def algorithm_names() -> tuple[str, ...]:

@@ -18,6 +18,7 @@ import yaml
 from stoneworks.documents import shown
 from stoneworks.models.bots.spec import UntrustedNameError, check_name_in_file, registered_kind
 from stoneworks.reading import read_text
+from stoneworks.registry import HINT
 from stoneworks.training.runs.algorithms import ALGORITHMS, ConfigError, RunConfig, algorithm_names
 
 #: Maximum size of a configuration file in bytes.
@@ -94,7 +95,7 @@ def parse_config(values: Mapping[str, Any], source: str) -> RunConfig:
         raise ConfigError(f"{source}: the key algorithm is missing; it must be one of {allowed}")
     algorithm = values["algorithm"]
     if algorithm not in ALGORITHMS:
-        raise ConfigError(f"{source}: algorithm must be one of {allowed}, got {shown(algorithm)}")
+        raise ConfigError(f"{source}: algorithm must be one of {allowed}, got {shown(algorithm)}; {HINT}")
     return ALGORITHMS[algorithm].config_class().parse(values, source)
 
 

@@ -16,7 +16,7 @@ from rich.text import Text
 from stoneworks.training.runs.algorithms import RunConfig
 from stoneworks.training.runs.config_files import load_config
 from stoneworks.training.runs.report import write_report
-from stoneworks.training.runs.run import Report, TrainingResult, TrainingStatus, train_run
+from stoneworks.training.runs.run import OnMetrics, OnStatus, TrainingResult, TrainingStatus, train_run
 
 #: The remaining time is estimated from the speed over this number of seconds.
 _SPEED_SECONDS = 600.0
@@ -35,7 +35,7 @@ class _ProgressWithLines(Progress):
 
 
 @contextmanager
-def training_bar(total: int, unit: str, console: Console | None = None) -> Iterator[Report]:
+def training_bar(total: int, unit: str, console: Console | None = None) -> Iterator[OnStatus]:
     """Yield a function that shows the status of a run in a progress bar, which appears with the first status.
 
     Args:
@@ -98,6 +98,7 @@ def train(
     *,
     resume: bool = False,
     console: Console | None = None,
+    on_metrics: OnMetrics | None = None,
     **overrides: Any,
 ) -> TrainingResult:
     """Train an agent, show the progress in a terminal or notebook, and write the report of the run.
@@ -110,6 +111,8 @@ def train(
         folder: the folder of the run: checkpoint, metrics, game records and ``report.md``.
         resume: whether to resume from the checkpoint in ``folder``; if there is none, a new run starts.
         console: console to print to; standard output by default.
+        on_metrics: called with new metrics and match scores by name, and the completed amount of training; an exception that it
+            raises ends the run.
         **overrides: values by key of the configuration, such as ``positions=10_000``; a key inside of a section of a named
             configuration or file is given as ``**{"network.channels": 32}``.
 
@@ -119,6 +122,6 @@ def train(
     """
     loaded = config.replace(**overrides) if isinstance(config, RunConfig) else load_config(os.fspath(config), overrides)
     with training_bar(loaded.total, loaded.unit, console) as show, stop_on_signals() as stop:
-        result = train_run(loaded, folder, resume=resume, report=show, stop=stop)
+        result = train_run(loaded, folder, resume=resume, report=show, on_metrics=on_metrics, stop=stop)
     write_report(folder)
     return result

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+import numpy as np
 
 from stoneworks.extras import require_extra
 
@@ -13,8 +16,9 @@ with require_extra("train", "training runs"):
     import torch
 
 
-from stoneworks.models.evaluator import fastest_device
+from stoneworks.models.inference.network_inference import fastest_device
 from stoneworks.models.machine import processor_name
+from stoneworks.models.network import torch_defaults
 from stoneworks.training.runs.algorithms import ConfigError
 
 
@@ -38,6 +42,25 @@ def torch_threads(number: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+@contextmanager
+def own_settings(threads: int) -> Iterator[None]:
+    """Give a run torch settings and random generators of its own; those of the program are restored afterwards.
+
+    Stable-Baselines3 seeds and uses the global generators of Python, NumPy and torch.
+
+    Args:
+        threads: number of torch threads; 0 leaves it unchanged.
+    """
+    of_python, of_numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
+    devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
+    try:
+        with torch_threads(threads), torch_defaults(), torch.random.fork_rng(devices):
+            yield
+    finally:
+        random.setstate(of_python)
+        np.random.set_state(of_numpy)  # noqa: NPY002
 
 
 def describe_hardware() -> dict[str, Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import statistics
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,13 +49,12 @@ def metrics_plot(
     Args:
         rows: the metrics (see :func:`stoneworks.training.runs.run_folder.read_metrics`).
         unit: key in ``rows`` of the horizontal axis.
-        panels: line labels by metric name, for each panel by its title (see
-            :class:`stoneworks.training.runs.algorithms.Plot`).
+        panels: line labels by metric name, for each panel by its title.
         shares: whether the vertical axis shows percentages, starting at 0.
     """
     figure, all_axes = _figure(len(panels))
     for axes, (title, lines) in zip(all_axes, panels.items(), strict=True):
-        for number, (name, label) in enumerate(_all_lines(lines, rows)):
+        for number, (name, label) in enumerate(lines.items()):
             values = ((row[unit], row.get(name)) for row in rows)
             points = [(at, value) for at, value in values if isinstance(value, (int, float)) and math.isfinite(value)]
             if points:
@@ -70,15 +70,10 @@ def metrics_plot(
     return _png(figure)
 
 
-def _all_lines(lines: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Yield the names and labels of the lines of a panel; names that end with ``*`` are replaced by those in ``rows``."""
-    for name, label in lines.items():
-        prefix = name.removesuffix("*")
-        if prefix == name:
-            yield name, label
-        else:
-            found = dict.fromkeys(key for row in rows for key in row if key.startswith(prefix))
-            yield from ((key, key.removeprefix(prefix)) for key in found)
+def latest_medians(rows: Sequence[Mapping[str, Any]], *names: str) -> tuple[int, list[float]]:
+    """Return the number of the latest rows, at most 20, and the medians of metrics over them."""
+    latest = rows[-20:]
+    return len(latest), [statistics.median(row[name] for row in latest) for name in names]
 
 
 def _figure(num_panels: int) -> tuple[Figure, list[Axes]]:

@@ -17,7 +17,7 @@ from stoneworks.evaluation.records import GameRecord, read_records
 from stoneworks.extras import require_extra
 from stoneworks.files import write_whole
 from stoneworks.models.bots.policy_bot import PolicyBot
-from stoneworks.models.checkpoint import Checkpoint, CheckpointError
+from stoneworks.models.checkpoint import CheckpointError, CheckpointInformation
 from stoneworks.models.network import BoardNetwork
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.text import duration, percent
@@ -42,7 +42,7 @@ def write_report(folder: str | os.PathLike[str]) -> Path:
 
     Raises:
         CheckpointError: the folder has no complete checkpoint.
-        RecordError: a file of the latest matches is damaged.
+        GameRecordError: a file of the latest matches is damaged.
         OSError: a file cannot be written.
     """
     run = read_run(folder)
@@ -69,23 +69,27 @@ def write_report(folder: str | os.PathLike[str]) -> Path:
 
 
 def _heading(run: FinishedRun) -> str:
-    training, network = run.training, run.checkpoint.network
-    unit, texts = run.algorithm.unit, run.algorithm.report_texts()
+    training = run.training
+    unit = run.algorithm.unit
     facts = {
         unit: f"{training[unit]:,} of {training['config'][unit]:,}",
         **_facts(run),
         "time": duration(training["seconds"]),
         "hardware": hardware_in_words(training["hardware"]),
-        "network": network_in_words(network),
+        "network": _unknown_network(run) if run.network is None else network_in_words(run.network),
         "libraries": ", ".join(f"{name} {version}" for name, version in run.checkpoint.libraries.items()),
     }
     rows = "".join(f"| {name} | {value} |\n" for name, value in facts.items())
-    return f"# {run.checkpoint.game}, by {texts.title}\n\n| | |\n|---|---|\n{rows}"
+    return f"# {run.checkpoint.game}, by {run.algorithm.title}\n\n| | |\n|---|---|\n{rows}"
+
+
+def _unknown_network(run: FinishedRun) -> str:
+    return f"{run.training['config'].get('network', {}).get('kind', 'unknown')}, which is not registered: no policies are shown"
 
 
 def _facts(run: FinishedRun) -> Mapping[str, str]:
     try:
-        return run.algorithm.report_texts().facts(run.training)
+        return run.algorithm.facts(run.training)
     except (KeyError, ValueError, TypeError) as error:  # a field of this algorithm is missing or has the wrong type
         raise CheckpointError(f"{run.checkpoint.folder}: training is not valid: {error!r}") from None
 
@@ -107,19 +111,18 @@ def _scores(run: FinishedRun) -> Iterator[str]:
 
 
 def _metrics(run: FinishedRun) -> Iterator[str]:
-    rows = run.metrics
-    if not rows:
+    if not run.metrics:
         return
-    for section in run.algorithm.report_texts().sections:
-        yield f"## {section.heading}\n"
-        if section.words is not None:
-            try:
-                yield f"{section.words(rows)}\n"
-            except KeyError as error:
-                raise CheckpointError(f"{run.folder / 'metrics.jsonl'}: the key {error} is missing") from None
-        for plot in section.plots:
-            content = plots.metrics_plot(rows, run.algorithm.unit, plot.panels, shares=plot.shares)
-            yield _picture(run, plot.file, content, plot.caption)
+    try:
+        sections = list(run.algorithm.report_sections(run.metrics))
+    except KeyError as error:
+        raise CheckpointError(f"{run.folder / 'metrics.jsonl'}: the key {error} is missing") from None
+    for heading, text, pictures in sections:
+        yield f"## {heading}\n"
+        if text:
+            yield f"{text}\n"
+        for name, content in pictures.items():
+            yield _picture(run, f"{name}.png", content, f"{heading}: {name}")
 
 
 def _match_games(run: FinishedRun) -> list[tuple[GameRecord, int]]:
@@ -158,6 +161,8 @@ def _games(run: FinishedRun) -> Iterator[str]:
 def _policies(run: FinishedRun) -> Iterator[str]:
     """Show the policy and the value of the network in positions of the game against the last opponent."""
     game = run.checkpoint.game
+    if run.network is None:
+        return
     yield "## What the network would play\n"
     if run.match_files():
         yield "In positions of the last of these games, without search.\n"
@@ -169,7 +174,7 @@ def _policies(run: FinishedRun) -> Iterator[str]:
     else:
         yield "A cell's color is the probability of its action, relative to the highest.\n"
     for number, state in enumerate(_positions_to_show(run), start=1):
-        policy, expected = _ask(run.checkpoint.network, state)
+        policy, expected = _ask(run.network, state)
         yield _policy_picture(run, f"policy-{number}.png", state, policy, expected)
 
 
@@ -241,7 +246,7 @@ def hardware_in_words(hardware: Mapping[str, Any]) -> str:
     return f"{words}, {hardware['gpu']}" if "gpu" in hardware else words
 
 
-def policy_in_words(checkpoint: Checkpoint) -> str:
+def policy_in_words(checkpoint: CheckpointInformation) -> str:
     """Return a description of how the policy alone chooses actions, to be placed after its name."""
     if checkpoint.play.deterministic_policy:
         return "plays its network's most probable action"

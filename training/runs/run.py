@@ -36,10 +36,11 @@ from stoneworks.models.checkpoint import (
 from stoneworks.models.machine import keep_freed_memory
 from stoneworks.models.network import BoardNetwork, make_network
 from stoneworks.models.shipped import find
+from stoneworks.processes import check_main_guard
 from stoneworks.reading import read_text
-from stoneworks.training.runs.algorithms import ALGORITHMS, Algorithm, ConfigError, Pairing, RunConfig
+from stoneworks.training.runs.algorithms import ALGORITHMS, Algorithm, ConfigError, RunConfig, TrainingMatch
 from stoneworks.training.runs.config_files import MAX_BYTES, check_unchanged, dump_config
-from stoneworks.training.runs.hardware import describe_hardware, torch_threads
+from stoneworks.training.runs.hardware import describe_hardware, own_settings
 from stoneworks.training.runs.run_folder import (
     CHECKPOINT_FOLDER,
     CONFIG_FILE,
@@ -47,13 +48,13 @@ from stoneworks.training.runs.run_folder import (
     MATCHES_FOLDER,
     METRICS_FILE,
     TENSORBOARD_FOLDER,
+    add_metrics,
     check_training,
     runs_before,
     truncate_metrics,
 )
 
 with require_extra("train", "training runs"):
-    import torch
     from torch.utils.tensorboard import SummaryWriter
 
 #: Purpose of the random numbers of the initial weights (see ``RunConfig.seed_sequence``).
@@ -94,15 +95,25 @@ class TrainingResult:
         done: completed amount of training, in all sessions.
         seconds: elapsed time, in all sessions.
         finished: whether the run is complete.
+        match_results: results of the matches in all sessions, in order: ``player``, ``opponent``, ``score``, ``interval`` and
+            others, and the amount of training, such as ``positions``.
     """
 
     checkpoint: Path
     done: int
     seconds: float
     finished: bool
+    match_results: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def scores(self) -> dict[tuple[str, str], float]:
+        """Latest score by player and opponent, such as ``scores["policy", "greedy"]``: 1 for a win, 0.5 for a draw."""
+        return {(row["player"], row["opponent"]): row["score"] for row in self.match_results}
 
 
-Report: TypeAlias = Callable[[TrainingStatus], None]
+OnStatus: TypeAlias = Callable[[TrainingStatus], None]
+#: Called with numbers by name and the completed amount of training.
+OnMetrics: TypeAlias = Callable[[dict[str, float], int], None]
 
 
 def train_run(
@@ -110,7 +121,8 @@ def train_run(
     folder: str | os.PathLike[str],
     *,
     resume: bool = False,
-    report: Report | None = None,
+    report: OnStatus | None = None,
+    on_metrics: OnMetrics | None = None,
     stop: threading.Event | None = None,
 ) -> TrainingResult:
     """Train until the run is complete or until ``stop`` is set.
@@ -120,23 +132,29 @@ def train_run(
         folder: the folder of the run (see :mod:`stoneworks.training.runs.run_folder`).
         resume: whether to resume from the checkpoint in ``folder``; if there is none, a new run starts.
         report: called periodically with the status, from the training loop.
+        on_metrics: called with the numbers that are added to ``metrics.jsonl``, after each iteration and each match, and with the
+            completed amount of training.
         stop: when set, training saves a checkpoint and returns soon afterwards.
 
     Raises:
         ConfigError: the configuration differs from that of the checkpoint in keys other than ``config.changeable``.
         CheckpointError: the checkpoint is damaged or does not match, or there is one and ``resume`` is False.
         InUseError: another process uses the folder.
+        MainGuardError: self-play processes would start the program again, which lacks ``if __name__ == "__main__":``.
         SelfPlayError: a self-play process or actor failed.
         ClusterError: the cluster cannot be used.
         ValueError: an opponent's name is unknown, or the folder holds files of something else.
     """
+    check_main_guard()
     algorithm_class = ALGORITHMS[config.algorithm].load_class("algorithm", Algorithm)  # type: ignore[type-abstract]
     game = load_game(config.game)
     for name in config.bot_names():
         load_bot(name, game).close()
     _check_folder(Path(folder), algorithm_class.files)
-    with torch_threads(config.threads), lock_folder(Path(folder)):
-        run = Run(algorithm_class, config, Path(folder), resume, report or (lambda status: None))
+    with own_settings(config.threads), lock_folder(Path(folder)):
+        run = Run(algorithm_class, config, Path(folder), resume)
+        run.on_status = report or run.on_status
+        run.on_metrics = on_metrics or run.on_metrics
         return run.train(stop or threading.Event())
 
 
@@ -154,16 +172,17 @@ class Run:
         algorithm: the algorithm.
         match_results: results of the matches so far.
         matches_due: whether matches at this point of the run are still to be played; a resumed session plays them first.
+        on_status: called with the status.
+        on_metrics: called with new metrics (see :func:`train_run`).
     """
 
-    def __init__(
-        self, algorithm_class: type[Algorithm[Any]], config: RunConfig, folder: Path, resume: bool, report: Report
-    ) -> None:
+    def __init__(self, algorithm_class: type[Algorithm[Any]], config: RunConfig, folder: Path, resume: bool) -> None:
         keep_freed_memory()
         self.config = config
         self.folder = folder
         self.checkpoint = folder / CHECKPOINT_FOLDER
-        self._report = report
+        self.on_status: OnStatus = lambda status: None
+        self.on_metrics: OnMetrics = lambda metrics, done: None
         self._unit, self._total = config.unit, config.total
         self._began = time.monotonic()
         self._status = TrainingStatus(0, self._total, 0.0)
@@ -176,13 +195,12 @@ class Run:
         if earlier is None and config.init_from:
             initial = load_checkpoint(find(config.init_from) or config.init_from, load_game(config.game))
         self.algorithm = algorithm_class(config, self._network(initial), folder)
-        self.algorithm.show_message = lambda message: self._report(
+        self.algorithm.show_message = lambda message: self.on_status(
             replace(self._status, done=self.algorithm.done, seconds=self.seconds(), message=message)
         )
         if earlier is None:
             if initial is not None:
                 self.algorithm.earlier_runs += runs_before(initial.training, initial.folder)
-            self.algorithm.start()
         else:
             self.algorithm.earlier_runs += training.get("earlier_runs", ())
             self._load(earlier)
@@ -213,7 +231,7 @@ class Run:
                         self._save()
                 self._save()
         finished = algorithm.done >= self._total and not self.matches_due
-        return TrainingResult(self.checkpoint, algorithm.done, self.seconds(), finished)
+        return TrainingResult(self.checkpoint, algorithm.done, self.seconds(), finished, tuple(self.match_results))
 
     def seconds(self) -> float:
         """Return the elapsed time in seconds, over all sessions."""
@@ -236,9 +254,7 @@ class Run:
         """Return the initial network: that of ``initial``, or one with random weights."""
         architecture = Architecture.of_game(load_game(self.config.game), self.config.network)
         if initial is None:
-            with torch.random.fork_rng(devices=[]):
-                torch.manual_seed(int(self.config.seed_sequence(INITIAL_WEIGHTS).generate_state(1)[0]))
-                return make_network(architecture)
+            return make_network(architecture, int(self.config.seed_sequence(INITIAL_WEIGHTS).generate_state(1)[0]))
         if initial.network.architecture != architecture:
             raise CheckpointError(
                 f"init_from must be a checkpoint of the network {architecture}, got {initial.network.architecture}"
@@ -277,11 +293,13 @@ class Run:
         beside, below = self.algorithm.lines(metrics)
         self._status = TrainingStatus(done, self._total, self.seconds(), per_second, metrics, beside, below)
         own = {unit: done, f"total_{unit}": self._total, "seconds": self._status.seconds}
-        append_json_line(self.folder / METRICS_FILE, {**own, f"{unit}_per_second": per_second, **metrics})
+        row = {**own, f"{unit}_per_second": per_second, **metrics}
+        append_json_line(self.folder / METRICS_FILE, row)
         scalars = {"progress/seconds": self._status.seconds, f"speed/{unit}_per_second": per_second}
         for tag, value in {**scalars, **self.algorithm.scalars(metrics)}.items():
             self._board.add_scalar(tag, value, done)
-        self._report(self._status)
+        self.on_metrics({name: value for name, value in row.items() if isinstance(value, (int, float))}, done)
+        self.on_status(self._status)
 
     def _save(self) -> None:
         self._board.flush()
@@ -324,24 +342,27 @@ class Run:
         done = self.algorithm.done
         played = {(row[self._unit], row["player"], row["opponent"]) for row in self.match_results}
         number = sum(row[self._unit] == done for row in self.match_results)
-        for pairing in self.algorithm.pairings():
-            if (done, pairing.player, pairing.opponent) in played:
+        for match in self.algorithm.matches():
+            if (done, match.player, match.opponent) in played:
                 continue
             try:
-                result = self._play(pairing, stop)
+                result = self._play(match, stop)
             except _MatchStopped:
                 return
-            place = {self._unit: done, "seconds": self._status.seconds, "player": pairing.player}
-            self.match_results.append(place | summarize(result, pairing.opponent))
+            place = {self._unit: done, "seconds": self._status.seconds, "player": match.player}
+            self.match_results.append(place | summarize(result, match.opponent))
             folder = self.folder / MATCHES_FOLDER
             folder.mkdir(exist_ok=True)
             write_records(folder / f"{done:010d}-{number}.jsonl", result.records)
             number += 1
-            self._board.add_scalar(f"matches/{pairing.player}_{pairing.opponent}", result.score, done)
-            self._report(replace(self._status, message=f"after {done:,} {self._unit}: {result}"))
+            scores = {f"matches/{match.player}_{match.opponent}": result.score}
+            add_metrics(self.folder / METRICS_FILE, self._unit, done, scores)
+            self.on_metrics(dict(scores), done)
+            self._board.add_scalar(*scores.popitem(), done)
+            self.on_status(replace(self._status, message=f"after {done:,} {self._unit}: {result}"))
         self.matches_due = False
 
-    def _play(self, pairing: Pairing, stop: threading.Event) -> MatchResult:
+    def _play(self, match: TrainingMatch, stop: threading.Event) -> MatchResult:
         """Play a match. Raises ``_MatchStopped`` if ``stop`` is set before its end."""
 
         def check_stop(over: int, games: int) -> None:
@@ -350,11 +371,11 @@ class Run:
 
         game, settings = self.algorithm.game, self.config.match_settings
         assert settings is not None
-        of_bot, of_openings = map(int, pairing.seed.generate_state(2))
-        with contextlib.closing(load_bot(pairing.opponent, game, seed=of_bot)) as other:
+        of_bot, of_openings = map(int, match.seed.generate_state(2))
+        with contextlib.closing(load_bot(match.opponent, game, seed=of_bot)) as other:
             return play_match(
                 game,
-                pairing.bot,
+                match.bot,
                 other,
                 num_pairs=settings.num_pairs,
                 opening_actions=settings.opening_actions,

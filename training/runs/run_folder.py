@@ -17,8 +17,12 @@ from pydantic import ConfigDict, Field, Strict
 
 from stoneworks.documents import Document, Tuple, shown
 from stoneworks.files import write_whole
-from stoneworks.models.checkpoint import Checkpoint, CheckpointError, load_checkpoint
+from stoneworks.models.architecture import NETWORKS
+from stoneworks.models.checkpoint import CheckpointError, CheckpointInformation, load_checkpoint, read_information
+from stoneworks.models.description import read_description
+from stoneworks.models.network import BoardNetwork
 from stoneworks.reading import read_json_lines
+from stoneworks.registry import HINT
 from stoneworks.training.runs.algorithms import ALGORITHMS, AlgorithmEntry, algorithm_names
 
 CHECKPOINT_FOLDER = "checkpoint"
@@ -102,7 +106,9 @@ def algorithm_of(training: Mapping[str, Any], source: str | os.PathLike[str]) ->
     """Return the algorithm that trained a checkpoint. Raises :class:`CheckpointError` if it is not registered."""
     name = training.get("algorithm")
     if not isinstance(name, str) or name not in ALGORITHMS:
-        raise CheckpointError(f"{source}: algorithm must be one of {', '.join(algorithm_names())}, got {name!r}")
+        raise CheckpointError(
+            f"{source}: algorithm must be one of {', '.join(algorithm_names())}, got {name!r}; {HINT}"
+        )
     return ALGORITHMS[name]
 
 
@@ -153,12 +159,14 @@ class FinishedRun:
         checkpoint: its latest checkpoint.
         metrics: metrics of the iterations so far.
         algorithm: the algorithm of the run.
+        network: the network of the checkpoint; None if its kind is not registered.
     """
 
     folder: Path
-    checkpoint: Checkpoint
+    checkpoint: CheckpointInformation
     metrics: Sequence[Mapping[str, Any]]
     algorithm: AlgorithmEntry
+    network: BoardNetwork | None
 
     @property
     def training(self) -> Mapping[str, Any]:
@@ -191,10 +199,16 @@ def read_run(folder: str | os.PathLike[str]) -> FinishedRun:
             invalid.
     """
     path = Path(folder)
-    checkpoint = load_checkpoint(path / CHECKPOINT_FOLDER)
+    checkpoint: CheckpointInformation
+    network = None
+    if read_description(path / CHECKPOINT_FOLDER).network.get("kind") in NETWORKS:
+        checkpoint = loaded = load_checkpoint(path / CHECKPOINT_FOLDER)
+        network = loaded.network
+    else:
+        checkpoint = read_information(path / CHECKPOINT_FOLDER)
     algorithm = algorithm_of(checkpoint.training, checkpoint.folder)
     check_training(checkpoint.training, algorithm.unit, checkpoint.folder)
-    return FinishedRun(path, checkpoint, read_metrics(path / METRICS_FILE, algorithm.unit), algorithm)
+    return FinishedRun(path, checkpoint, read_metrics(path / METRICS_FILE, algorithm.unit), algorithm, network)
 
 
 def read_metrics(file: Path, unit: str) -> list[dict[str, Any]]:
@@ -220,3 +234,12 @@ def truncate_metrics(file: Path, unit: str, done: int) -> None:
         rows = read_json_lines(file, CheckpointError)
         kept = (row for row in rows if isinstance(row.get(unit), int) and row[unit] <= done)
         write_whole(file, "".join(json.dumps(row) + "\n" for row in kept))
+
+
+def add_metrics(file: Path, unit: str, done: int, values: Mapping[str, float]) -> None:
+    """Add values to the row of ``done``, the last one; a row is added if there is none."""
+    rows = read_json_lines(file, CheckpointError) if file.exists() else []
+    if not rows or rows[-1].get(unit) != done:
+        rows.append({unit: done})
+    rows[-1] |= values
+    write_whole(file, "".join(json.dumps(row) + "\n" for row in rows))

@@ -62,6 +62,7 @@ class HexhexStonesGame(Game):
         grid, at_edge = self.grid, self.grid.distance_from_center == self.options["size"] - 1
         self.board = self.board_of(
             Constant("pie_rule", "u1", self.options.get("pie_rule", False)),
+            Constant("first_pass_wins", "u1", self.options.get("tie_break") == "first_pass"),  # L6
             Constant("on_board", "u1", grid.on_board, by_cell=True),
             Constant("edge", "u1", grid.on_board & at_edge, by_cell=True),  # a point with fewer than six neighbors
             Constant("neighbors", "i2", grid.neighbors, by_cell=True),

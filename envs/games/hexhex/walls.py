@@ -147,6 +147,24 @@ def grow_arms(board: Record, stones: Record, own: int, work: Record, groups: Rec
     return num_found
 
 
+@kernel
+def compare_surveyed(black: Record, num_black: int, white: Record, num_white: int) -> int:
+    """Return what ``compare_groups`` does, from the group tables of a survey (V6)."""
+    values = np.empty((2, max(num_black, num_white)), np.int16)
+    for row, groups, number in ((0, black, num_black), (1, white, num_white)):
+        for group in range(number):
+            value = 2 * groups[PATH_LENGTH, group] - groups[SIZE, group]
+            rank = group
+            while rank > 0 and values[row, rank - 1] < value:
+                values[row, rank] = values[row, rank - 1]
+                rank -= 1
+            values[row, rank] = value
+    for rank in range(min(num_black, num_white)):
+        if values[0, rank] != values[1, rank]:
+            return 1 if values[0, rank] > values[1, rank] else -1
+    return 0
+
+
 @inlined
 def add_wall(best: float, total: float, score: float) -> tuple[float, float]:
     """Return the highest score, and the sum over walls of exp(SHARPNESS (score - highest)), with one more wall."""
@@ -158,10 +176,11 @@ def add_wall(best: float, total: float, score: float) -> tuple[float, float]:
 @kernel
 def survey_walls(
     board: Record, stones: Record, own: int, num_free: int, work: Record, groups: Record, scores: Float32s
-) -> float:
-    """Return the score of color ``own`` and write the best score of an unfinished wall through each point to ``scores``.
+) -> tuple[float, int]:
+    """Return the score of color ``own`` and the number of its groups.
 
-    The score of a wall is the value of its finished group, minus a penalty for each missing stone beyond ``num_free``.
+    The best score of an unfinished wall through each point is written to ``scores``. The score of a wall is the value of its
+    finished group, minus a penalty for each missing stone beyond ``num_free``.
     """
     num_cells = board.num_cells
     num_groups = label_groups(board, stones, own, work, groups)
@@ -208,7 +227,8 @@ def survey_walls(
                 finished = score
             else:
                 second = max(second, score)
-    return best + np.log(total) / SHARPNESS + WEIGHT_OF_FINISHED * finished + WEIGHT_OF_SECOND * second  # type: ignore[no-any-return]
+    score = best + np.log(total) / SHARPNESS + WEIGHT_OF_FINISHED * finished + WEIGHT_OF_SECOND * second
+    return score, num_groups
 
 
 @kernel
@@ -227,8 +247,8 @@ def black_advantage(board: Record, state: Record, color_to_act: int, num_free: i
     work = np.empty((NUM_ROWS, num_cells), np.int16)
     groups = np.empty((NUM_GROUP_ROWS, num_cells), np.int16)
     scores = np.empty(num_cells, np.float32)
-    black = survey_walls(board, state.stones, BLACK, num_free if color_to_act == 0 else 0, work, groups, scores)
-    white = survey_walls(board, state.stones, WHITE, num_free if color_to_act == 1 else 0, work, groups, scores)
+    black, _ = survey_walls(board, state.stones, BLACK, num_free if color_to_act == 0 else 0, work, groups, scores)
+    white, _ = survey_walls(board, state.stones, WHITE, num_free if color_to_act == 1 else 0, work, groups, scores)
     advantage = black - white
     if state.consecutive_passes == 0:
         return advantage

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from stoneworks.envs.games.hexhex.groups import compare_groups
 from stoneworks.envs.games.hexhex.wall_features import FEATURES, fill_wall_features
 from stoneworks.envs.games.laido.heuristic import SCALE
-from stoneworks.envs.games.laido.rules import compare_hills
+from stoneworks.envs.games.laido.rules import break_tie
 from stoneworks.envs.rules.compiler.compiler import kernel
 from stoneworks.envs.rules.compiler.types import Float32Table, Record
 
@@ -16,8 +15,6 @@ __all__ = ["FEATURES", "fill_features"]
 def fill_features(board: Record, state: Record, player: int, planes: Float32Table) -> None:
     """Write the planes."""
     color = player ^ state.swapped
-    standing = compare_groups(board, state.stones)
-    if standing == 0:
-        standing = compare_hills(board, state.stones)
+    tie = break_tie(board, state)
     num_free = 1 if state.current_player == player else -1
-    fill_wall_features(board, state, color, num_free, standing if color == 0 else -standing, SCALE, planes)
+    fill_wall_features(board, state, color, num_free, tie if color == 0 else -tie, SCALE, planes)

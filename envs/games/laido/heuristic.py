@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stoneworks.envs.games.hexhex.groups import compare_groups
 from stoneworks.envs.games.hexhex.walls import black_advantage, rate_points
-from stoneworks.envs.games.laido.rules import compare_hills, swap_is_legal
+from stoneworks.envs.games.laido.rules import break_tie, swap_is_legal
 from stoneworks.envs.rules.compiler.compiler import kernel
 from stoneworks.envs.rules.compiler.types import Float32s, Int8s, Record
 
@@ -19,7 +19,7 @@ def heuristic(board: Record, state: Record, player: int) -> float:
     if state.consecutive_passes:
         standing = compare_groups(board, state.stones)
         if standing == 0:
-            standing = compare_hills(board, state.stones)
+            standing = break_tie(board, state)
     color_to_act = state.current_player ^ state.swapped
     advantage = black_advantage(board, state, color_to_act, 1, standing)
     # White is to move with or without a swap, so only the assignment of players to colors differs.

@@ -1,6 +1,6 @@
 """Laido (Saïd Galdseid, 2024).
 
-Like Vadus with one stone per turn, a pie rule, and hills as tie-break. The rulings L1 to L5 are listed in docs/laido.md.
+Like Vadus with one stone per turn, a pie rule, and a tie-break. The rulings L1 to L6 are listed in docs/laido.md.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import numpy as np
 from stoneworks.envs.games.hexhex.board import SIZE_OPTION, HexhexStonesGame, clear_stones
 from stoneworks.envs.games.hexhex.groups import compare_groups, group_bounds
 from stoneworks.envs.rules import stones
-from stoneworks.envs.rules.compiler.compiler import kernel, specialized_kernel
+from stoneworks.envs.rules.compiler.compiler import inlined, int64, kernel, specialized_kernel
 from stoneworks.envs.rules.compiler.types import Float32Table, Int8s, Record
 from stoneworks.envs.rules.contract import Explanation, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.fields import NO_WINNER, change_plane, end_game, plane_names
 from stoneworks.envs.rules.guide import Guide, read_guide
-from stoneworks.envs.rules.options import BooleanOption, Option
+from stoneworks.envs.rules.options import BooleanOption, ChoiceOption, Option
 from stoneworks.envs.rules.state import State
-from stoneworks.envs.rules.stones import BLACK, EMPTY, WHITE, observe_colors, observe_stones
+from stoneworks.envs.rules.stones import BLACK, EMPTY, WHITE, clear_planes, observe_colors
 
 # Endings: 1 + the index in Laido.reasons.
-BY_GROUPS, BY_HILLS, DRAWN = 1, 2, 3
+BY_GROUPS, BY_HILLS, DRAWN, BY_FIRST_PASS = 1, 2, 3, 4
 
 
 class _Planes(NamedTuple):
@@ -80,6 +80,16 @@ def compare_hills(board: Record, stones: Record) -> int:
 
 
 @kernel
+def break_tie(board: Record, state: Record) -> int:
+    """Return 1 for Black, -1 for White, 0 for a draw, where no groups of the same rank differ and both players pass (L5, L6)."""
+    if not board.first_pass_wins:
+        return compare_hills(board, state.stones)
+    # The player to move passes first, or has done so if both have passed; after one pass it was the opponent.
+    first_to_pass = state.current_player ^ (state.consecutive_passes == 1)
+    return 1 - 2 * int64(first_to_pass ^ state.swapped)
+
+
+@kernel
 def apply_action(board: Record, state: Record, action: int) -> None:
     """Place a stone, pass, or swap."""
     player = state.current_player
@@ -93,8 +103,8 @@ def apply_action(board: Record, state: Record, action: int) -> None:
             ending = BY_GROUPS
             better = compare_groups(board, state.stones)
             if better == 0:
-                ending = BY_HILLS
-                better = compare_hills(board, state.stones)
+                ending = BY_FIRST_PASS if board.first_pass_wins else BY_HILLS
+                better = break_tie(board, state)
             if better == 0:
                 end_game(state, NO_WINNER, DRAWN)
             else:
@@ -120,16 +130,20 @@ finish_at_random = specialized_kernel(
 @kernel
 def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
     """Write the planes."""
-    observe_stones(board, state, player ^ state.swapped, planes)
-    planes[Plane.SWAP_LEGAL, :] = swap_is_legal(board, state)
-    planes[Plane.PASSED, :] = state.consecutive_passes > 0
-    planes[Plane.BLACK_TO_ACT, :] = state.current_player == state.swapped
+    clear_planes(board, planes)
+    change_planes(board, state, player, planes)
 
 
 @kernel
 def update_observation(board: Record, before: Record, state: Record, planes: Float32Table) -> None:
     """Change the planes from those of ``before`` to those of ``state``."""
-    observe_colors(board, state, player_shown(state) ^ state.swapped, planes)
+    change_planes(board, state, player_shown(state), planes)
+
+
+@inlined
+def change_planes(board: Record, state: Record, player: int, planes: Float32Table) -> None:
+    """Write all planes but that of the board, where they differ."""
+    observe_colors(board, state, player ^ state.swapped, planes)
     change_plane(planes, Plane.SWAP_LEGAL, swap_is_legal(board, state))
     change_plane(planes, Plane.PASSED, state.consecutive_passes > 0)
     change_plane(planes, Plane.BLACK_TO_ACT, state.current_player == state.swapped)
@@ -143,14 +157,22 @@ def result_bounds(board: Record, state: Record) -> tuple[int, int]:
 
 
 class Laido(HexhexStonesGame):
-    """Laido. Options: ``size``, cells per side (default 9; 7 and 11 are official as well), and ``pie_rule`` (default True)."""
+    """Laido.
+
+    Options: ``size``, cells per side (default 9; 7 and 11 are official as well), ``pie_rule`` (default True), and ``tie_break``
+    (``"hills"`` or ``"first_pass"``, see L6).
+    """
 
     name: ClassVar[str] = "laido"
     guide: ClassVar[Guide] = read_guide(__file__)
-    option_types: ClassVar[Mapping[str, Option]] = {"size": SIZE_OPTION, "pie_rule": BooleanOption(True)}
+    option_types: ClassVar[Mapping[str, Option]] = {
+        "size": SIZE_OPTION,
+        "pie_rule": BooleanOption(True),
+        "tie_break": ChoiceOption("hills", choices=("hills", "first_pass")),
+    }
     size_options: ClassVar[tuple[str, ...]] = ("size",)
     global_actions: ClassVar[tuple[str, ...]] = ("pass", "swap")
-    reasons: ClassVar[tuple[str, ...]] = ("groups", "hills", "draw")
+    reasons: ClassVar[tuple[str, ...]] = ("groups", "hills", "draw", "first_pass")
     observation_planes: ClassVar[tuple[str, ...]] = plane_names(Plane)
     binary_observations: ClassVar[bool] = True
     action_help: ClassVar[str] = "expected a cell, such as e5, pass or swap"
@@ -176,8 +198,12 @@ class Laido(HexhexStonesGame):
         return "a stone, a swap of colors, or a pass" if swap_is_legal else "a stone, or a pass"
 
     def _explain_equal_groups(self, state: State) -> Explanation:
-        """Return the first hill that differs (L5)."""
-        record = state.record
+        """Return the first hill that differs (L5), or who passed first (L6)."""
+        record, outcome = state.record, state.outcome()
+        if outcome is not None and outcome.reason == "first_pass":
+            assert outcome.winner is not None
+            color = self.colors[state.color_of(outcome.winner)]
+            return Explanation(f"no groups of the same rank differ, and {color} passed first")
         for distance in range(self.options["size"]):
             hill = np.flatnonzero(self.grid.on_board & (self.grid.distance_from_center == distance))
             black, white = (int((record["stones"][hill] == color).sum()) for color in (BLACK, WHITE))

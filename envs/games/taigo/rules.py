@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules.compiler.bits import lowest_bit
-from stoneworks.envs.rules.compiler.compiler import capacity, int64, kernel
+from stoneworks.envs.rules.compiler.compiler import capacity, inlined, int64, kernel
 from stoneworks.envs.rules.compiler.random_numbers import random_below
 from stoneworks.envs.rules.compiler.types import Float32Table, Int8s, Int16s, Record, UInt64s
 from stoneworks.envs.rules.contract import Explanation, Kernels, player_shown, rules_kernels
@@ -390,32 +390,27 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
 @kernel
 def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
     """Write the planes."""
-    num_cells = board.num_cells
-    for cell in range(num_cells):
-        planes[Plane.OWN_HEXES, cell] = _kind(state.cells[cell]) == DARK + player
-    for cell in range(num_cells):
-        planes[Plane.OPPONENT_HEXES, cell] = _kind(state.cells[cell]) == LIGHT - player
-    for cell in range(num_cells):
-        planes[Plane.HOLES_TO_FILL, cell] = state.cells[cell] == HOLE and state.holes_to_fill > 0
-    for cell in range(num_cells):
+    planes[:, :] = 0
+    for cell in range(board.num_cells):
         planes[Plane.WINDOW, cell] = _kind(state.cells[cell]) != OFF
-    planes[Plane.OWN_CONES_LEFT, :] = state.cones_left[player] / max(1, board.cones[player])
-    planes[Plane.OPPONENT_CONES_LEFT, :] = state.cones_left[1 - player] / max(1, board.cones[1 - player])
-    planes[Plane.TILES_LEFT, :] = state.tiles_left / (board.tiles - 1)
-    planes[Plane.CONE_TO_PLACE, :] = state.holes_to_fill > 0
-    planes[Plane.DARK_TO_ACT, :] = state.current_player == 0
+    change_planes(board, state, player, state.holes_to_fill > 0, planes)
 
 
 @kernel
 def update_observation(board: Record, before: Record, state: Record, planes: Float32Table) -> None:
     """Change the planes from those of ``before`` to those of ``state``."""
+    change_planes(board, state, player_shown(state), before.holes_to_fill > 0 or state.holes_to_fill > 0, planes)
+
+
+@inlined
+def change_planes(board: Record, state: Record, player: int, with_holes: bool, planes: Float32Table) -> None:
+    """Write all planes but that of the window, where they differ; that of the holes if ``with_holes``, else it is clear."""
     num_cells = board.num_cells
-    player = player_shown(state)
     for cell in range(num_cells):
         planes[Plane.OWN_HEXES, cell] = _kind(state.cells[cell]) == DARK + player
     for cell in range(num_cells):
         planes[Plane.OPPONENT_HEXES, cell] = _kind(state.cells[cell]) == LIGHT - player
-    if before.holes_to_fill > 0 or state.holes_to_fill > 0:
+    if with_holes:
         for cell in range(num_cells):
             planes[Plane.HOLES_TO_FILL, cell] = state.cells[cell] == HOLE and state.holes_to_fill > 0
     change_plane(planes, Plane.OWN_CONES_LEFT, state.cones_left[player] / max(1, board.cones[player]))

@@ -108,11 +108,11 @@ def makes_knot(board: Record, state: Record, cell: int, color: int) -> bool:
 
 @kernel
 def string_is_met_once(board: Record, state: Record, point: int, stone: int) -> bool:
-    """Return whether exactly one neighbor of ``point`` belongs to the string of ``stone`` (T6 (1))."""
+    """Return whether exactly one neighbor of ``point`` belongs to the string of ``stone`` (T6 (1)), or need not (T10)."""
     times = 0
     for direction in range(4):
         times += state.strings[board.neighbors[point, direction]] == state.strings[stone]
-    return times == 1
+    return times == 1 or board.run_suffices  # type: ignore[no-any-return]
 
 
 @kernel

@@ -1,7 +1,7 @@
 """Taugo (Saïd Galdseid, 2023).
 
 Players place stones, and lines of stones, on a square board without edge lines. A line cuts through enemy strings and flips
-their stones. Points are scored for few, long strings on the perimeter and for stones on the edge. The rulings T1 to T9 are
+their stones. Points are scored for few, long strings on the perimeter and for stones on the edge. The rulings T1 to T10 are
 listed in docs/taugo.md.
 """
 
@@ -15,7 +15,10 @@ import numpy.typing as npt
 
 from stoneworks.envs.games.taugo.lines import (
     CORNER,
+    EAST,
     NONE,
+    NORTH,
+    SOUTH,
     WEST,
     cut_from,
     cut_is_legal,
@@ -29,13 +32,13 @@ from stoneworks.envs.games.taugo.strings import NO_STRING, join_strings, split_s
 from stoneworks.envs.games.taugo.texts import TaugoTexts
 from stoneworks.envs.rules import stones
 from stoneworks.envs.rules.compiler.bits import lowest_bit, num_bits
-from stoneworks.envs.rules.compiler.compiler import int64, kernel
+from stoneworks.envs.rules.compiler.compiler import inlined, int64, kernel
 from stoneworks.envs.rules.compiler.random_numbers import below, next_seed
 from stoneworks.envs.rules.compiler.types import (
     BoardArray,
     Float32Table,
     Int8s,
-    Int16s,
+    Int64s,
     Record,
     StateArray,
     UInt64s,
@@ -52,9 +55,9 @@ from stoneworks.envs.rules.fields import (
 )
 from stoneworks.envs.rules.grid import NO_NEIGHBOR, square
 from stoneworks.envs.rules.guide import Guide, read_guide
-from stoneworks.envs.rules.options import IntegerOption, Option
+from stoneworks.envs.rules.options import ChoiceOption, IntegerOption, Option
 from stoneworks.envs.rules.state import State
-from stoneworks.envs.rules.stones import BLACK, EMPTY, OFF_BOARD, WHITE, observe_colors, observe_stones, stones_field
+from stoneworks.envs.rules.stones import BLACK, EMPTY, OFF_BOARD, WHITE, clear_planes, observe_colors, stones_field
 from stoneworks.envs.rules.text_board import square_board_text, status_text
 
 #: Number of row words: 24 intersections per side, and an empty row below and above.
@@ -254,30 +257,70 @@ def apply_action(board: Record, state: Record, action: int) -> None:
         end_turn(state)
 
 
-@kernel
-def list_points(board: Record, state: Record, points: Int16s, place: Int16s, edge_points: bool) -> tuple[int, int]:
-    """Write all intersections, or all edge points, to ``points``, the empty ones first, and the index of each to ``place``.
+# -- Random playouts -------------------------------------------------------------------------------------------------
+#
+# The first stone of a turn is drawn from all that could be an action of the mover: each empty intersection as the place of a
+# stone, the pass, and cuts. Cuts are drawn by heading and end (each empty point) or by heading and friendly stone, whichever are
+# fewer. Illegal draws are rejected and repeated (rejection sampling), so all legal actions are equally likely. Testing whether
+# one action is legal is much cheaper than finding all legal actions.
 
-    Returns how many are empty, and how many there are.
+INNER, EDGE = 0, 1
+
+
+class PointLists(NamedTuple):
+    """The intersections (row ``INNER``) and the edge points (row ``EDGE``), the empty ones first.
+
+    Attributes:
+        points: ``uint16[2, num_cells]``.
+        place: ``uint16[num_cells]``, the index of each point in its row.
+        num_empty: ``int64[2]``, number of empty points.
+        num_points: ``int64[2]``, number of points.
     """
-    num_points = 0
-    num_empty = 0
+
+    points: npt.NDArray[np.uint16]
+    place: npt.NDArray[np.uint16]
+    num_empty: npt.NDArray[np.int64]
+    num_points: npt.NDArray[np.int64]
+
+
+@inlined
+def swap_points(lists: PointLists, row: int, cell: int, index: int) -> None:
+    """Swap ``cell`` with the point at ``index`` of its row."""
+    points, place = lists.points, lists.place
+    other = points[row, index]
+    points[row, place[cell]], place[other] = other, place[cell]
+    points[row, index], place[cell] = cell, index
+
+
+@inlined
+def list_points(board: Record, state: Record, lists: PointLists) -> None:
+    """Fill the lists."""
+    lists.num_empty[:] = 0
+    lists.num_points[:] = 0
     for cell in range(board.num_cells):
-        if board.on_board[cell] and (board.intersection[cell] == 0) == edge_points:
-            points[num_points] = cell
-            place[cell] = num_points
-            num_points += 1
+        if board.on_board[cell]:
+            row = INNER if board.intersection[cell] else EDGE
+            lists.points[row, lists.num_points[row]] = cell
+            lists.place[cell] = lists.num_points[row]
+            lists.num_points[row] += 1
             if state.stones[cell] == EMPTY:
-                other = points[num_empty]
-                points[place[cell]], place[other] = other, place[cell]
-                points[num_empty], place[cell] = cell, num_empty
-                num_empty += 1
-    return num_empty, num_points
+                swap_points(lists, row, cell, lists.num_empty[row])
+                lists.num_empty[row] += 1
 
 
-@kernel
-def cut_ends_on_edge(board: Record, state: Record, enemy: int) -> tuple[int, int, int, int]:
-    """Return the empty edge points north, east, south and west of a stone of ``enemy`` that could flip, as row or column words."""
+@inlined
+def list_further_stones(board: Record, state: Record, line: Int64s) -> int:
+    """Write the actions that continue the line in progress to ``line`` (``int64[5]``) and return their number (T5)."""
+    num_further = 0
+    for direction in range(4):
+        line[num_further] = next_stone(board, state, direction)
+        num_further += line[num_further] != NO_ACTION
+    return num_further
+
+
+@inlined
+def find_ends_on_edge(board: Record, state: Record, enemy: int, ends: Int64s) -> None:
+    """Write the empty edge points next to stones of ``enemy`` that could flip, as row or column words by heading."""
     last = board.width
     rows, columns, inner = state.rows, state.columns, board.intersections
     mine, other = 2 - enemy, enemy - 1
@@ -285,39 +328,108 @@ def cut_ends_on_edge(board: Record, state: Record, enemy: int) -> tuple[int, int
     east = with_two_neighbors(columns[other, last - 1], columns[other, last - 2], columns[other, last])
     south = with_two_neighbors(rows[other, 2], rows[other, 1], rows[other, 3])
     west = with_two_neighbors(columns[other, 2], columns[other, 1], columns[other, 3])
-    return (
-        north & inner[last - 1] & ~(rows[mine, last] | rows[other, last]),
-        east & inner[last - 1] & ~(columns[mine, last] | columns[other, last]),
-        south & inner[2] & ~(rows[mine, 1] | rows[other, 1]),
-        west & inner[2] & ~(columns[mine, 1] | columns[other, 1]),
-    )
+    ends[NORTH] = north & inner[last - 1] & ~(rows[mine, last] | rows[other, last])
+    ends[EAST] = east & inner[last - 1] & ~(columns[mine, last] | columns[other, last])
+    ends[SOUTH] = south & inner[2] & ~(rows[mine, 1] | rows[other, 1])
+    ends[WEST] = west & inner[2] & ~(columns[mine, 1] | columns[other, 1])
+
+
+@inlined
+def cut_from_drawn_start(board: Record, state: Record, lists: PointLists, draw: int) -> int:
+    """Return the legal cut that a draw by friendly stone and heading stands for, or ``NO_ACTION``."""
+    color = state.current_player + 1
+    num_of_inner = 4 * (lists.num_points[INNER] - lists.num_empty[INNER])
+    if draw < num_of_inner:
+        start = int64(lists.points[INNER, lists.num_empty[INNER] + (draw >> 2)])
+        heading = draw & 3
+    else:
+        start = int64(lists.points[EDGE, lists.num_empty[EDGE] + draw - num_of_inner])
+        heading = board.outward[start] ^ 2
+    if state.stones[start] == color and state.stones[board.neighbors[start, heading]] == 3 - color:
+        end = int64(cut_from(board, state, start, heading, color))
+        if end != CORNER:
+            return (1 + heading) * board.num_cells + end
+    return NO_ACTION
+
+
+@inlined
+def cut_to_drawn_end(board: Record, state: Record, lists: PointLists, ends: Int64s, draw: int) -> int:
+    """Return the legal cut that a draw by end and heading stands for, or ``NO_ACTION``."""
+    color = state.current_player + 1
+    if draw < 4 * lists.num_empty[INNER]:
+        end = int64(lists.points[INNER, draw >> 2])
+        heading = draw & 3
+    else:
+        draw -= 4 * lists.num_empty[INNER]
+        heading = 0
+        while draw >= num_bits(ends[heading]):
+            draw -= num_bits(ends[heading])
+            heading += 1
+        places = ends[heading]
+        for _ in range(draw):
+            places &= places - 1
+        along, side = lowest_bit(places), board.width - 1 if heading < SOUTH else 0
+        end = side + along * board.width if heading & 1 else side * board.width + along
+    if state.stones[board.neighbors[end, heading ^ 2]] == 3 - color and cut_is_legal(board, state, end, heading, color):
+        return (1 + heading) * board.num_cells + end
+    return NO_ACTION
+
+
+@inlined
+def draw_first_action(
+    board: Record, state: Record, lists: PointLists, ends: Int64s, seed: np.uint64
+) -> tuple[int, np.uint64]:
+    """Return a uniformly chosen first action of a turn, and the new seed. ``ends`` (``int64[4]``) is scratch space."""
+    color = state.current_player + 1
+    num_empty = lists.num_empty[INNER]
+    num_starts = 4 * (lists.num_points[INNER] - num_empty) + lists.num_points[EDGE] - lists.num_empty[EDGE]
+    num_ends = 4 * num_empty
+    if num_starts >= num_ends:
+        find_ends_on_edge(board, state, 3 - color, ends)
+        for heading in range(4):
+            num_ends += num_bits(ends[heading])
+    bound = num_empty + 1 + min(num_starts, num_ends)
+    action = NO_ACTION
+    while action == NO_ACTION:
+        seed = next_seed(seed)
+        draw = below(seed, bound)
+        if draw < num_empty:
+            cell = int64(lists.points[INNER, draw])
+            if not makes_knot(board, state, cell, color):
+                action = cell
+        elif draw == num_empty:
+            action = 5 * board.num_cells
+        elif num_starts < num_ends:
+            action = cut_from_drawn_start(board, state, lists, draw - num_empty - 1)
+        else:
+            action = cut_to_drawn_end(board, state, lists, ends, draw - num_empty - 1)
+    return action, seed
+
+
+@inlined
+def remove_point(board: Record, lists: PointLists, action: int) -> None:
+    """Move the point of a placed stone behind the empty points."""
+    cell = action
+    while cell >= board.num_cells:
+        cell -= board.num_cells
+    row = INNER if board.intersection[cell] else EDGE
+    lists.num_empty[row] -= 1
+    swap_points(lists, row, cell, lists.num_empty[row])
 
 
 @kernel
 def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, game: int) -> int:
-    """Play to the end at random: as the common kernel does, but without masks.
-
-    The first stone of a turn is drawn from all that could be an action of the mover: each empty intersection as the place of a
-    stone, the pass, and cuts. Cuts are drawn by heading and end (each empty point) or by heading and friendly stone,
-    whichever are fewer. Illegal draws are rejected and repeated (rejection sampling), so all legal actions are equally
-    likely. Testing whether one action is legal is much cheaper than finding all legal actions.
-
-    It is one function, because a call with an array as an argument counts references, which takes as long as a draw.
-    """
+    """Play to the end at random: as the common kernel does, but without masks."""
     num_cells = board.num_cells
-    points = np.empty(num_cells, np.uint16)
-    edge_points = np.empty(num_cells, np.uint16)
-    place = np.empty(num_cells, np.uint16)
-    num_empty, num_points = list_points(board, state, points, place, False)
-    num_empty_on_edge, num_on_edge = list_points(board, state, edge_points, place, True)
-    line = np.empty(5, np.int64)
-    north, east, south, west = 0, 0, 0, 0
-    num_ends_north, num_ends_east, num_ends_south = 0, 0, 0
-    num_further = 0
-    if state.last_stone != NONE:
-        for direction in range(4):
-            line[num_further] = next_stone(board, state, direction)
-            num_further += line[num_further] != NO_ACTION
+    lists = PointLists(
+        np.empty((2, num_cells), np.uint16),
+        np.empty(num_cells, np.uint16),
+        np.empty(2, np.int64),
+        np.empty(2, np.int64),
+    )
+    list_points(board, state, lists)
+    line, ends = np.empty(5, np.int64), np.empty(4, np.int64)
+    num_further = list_further_stones(board, state, line) if state.last_stone != NONE else 0
     seed = seeds[game]
     played = 0
     while not state.ending:
@@ -330,88 +442,15 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
                 continue
             action = line[choice]
         else:
-            color = state.current_player + 1
-            num_starts = 4 * (num_points - num_empty) + num_on_edge - num_empty_on_edge
-            num_ends = 4 * num_empty
-            if num_starts >= num_ends:
-                north, east, south, west = cut_ends_on_edge(board, state, 3 - color)
-                num_ends_north, num_ends_east, num_ends_south = num_bits(north), num_bits(east), num_bits(south)
-                num_ends += num_ends_north + num_ends_east + num_ends_south + num_bits(west)
-            by_start = num_starts < num_ends
-            bound = num_empty + 1 + min(num_starts, num_ends)
-            action = NO_ACTION
-            while action == NO_ACTION:
-                seed = next_seed(seed)
-                draw = below(seed, bound)
-                if draw < num_empty:
-                    cell = int64(points[draw])
-                    if not makes_knot(board, state, cell, color):
-                        action = cell
-                    continue
-                draw -= num_empty + 1
-                if draw < 0:
-                    action = 5 * num_cells
-                elif by_start:
-                    if draw < 4 * (num_points - num_empty):
-                        start = int64(points[num_empty + (draw >> 2)])
-                        heading: int = draw & 3
-                    else:
-                        draw -= 4 * (num_points - num_empty)
-                        start = int64(edge_points[num_empty_on_edge + draw])
-                        heading = board.outward[start] ^ 2
-                    if state.stones[start] == color and state.stones[board.neighbors[start, heading]] == 3 - color:
-                        end = int64(cut_from(board, state, start, heading, color))
-                        if end != CORNER:
-                            action = (1 + heading) * num_cells + end
-                else:
-                    if draw < 4 * num_empty:
-                        end = int64(points[draw >> 2])
-                        heading = draw & 3
-                    else:
-                        draw -= 4 * num_empty
-                        heading, places, side = 3, west, 0
-                        if draw < num_ends_north:
-                            heading, places, side = 0, north, board.width - 1
-                        elif draw < num_ends_north + num_ends_east:
-                            draw -= num_ends_north
-                            heading, places, side = 1, east, board.width - 1
-                        elif draw < num_ends_north + num_ends_east + num_ends_south:
-                            draw -= num_ends_north + num_ends_east
-                            heading, places = 2, south
-                        else:
-                            draw -= num_ends_north + num_ends_east + num_ends_south
-                        for _ in range(draw):
-                            places &= places - 1
-                        along = lowest_bit(places)
-                        end = side + along * board.width if heading & 1 else side * board.width + along
-                    if state.stones[board.neighbors[end, heading ^ 2]] == 3 - color and cut_is_legal(
-                        board, state, end, heading, color
-                    ):
-                        action = (1 + heading) * num_cells + end
+            action, seed = draw_first_action(board, state, lists, ends, seed)
             if action == 5 * num_cells:
                 pass_turn(board, state)
                 continue
         alone = place_stone(board, state, action)
-        num_further = 0
-        if not alone:
-            for direction in range(4):
-                line[num_further] = next_stone(board, state, direction)
-                num_further += line[num_further] != NO_ACTION
+        num_further = 0 if alone else list_further_stones(board, state, line)
         if num_further == 0:
             end_turn(state)
-        stone = action
-        while stone >= num_cells:
-            stone -= num_cells
-        if board.intersection[stone]:
-            num_empty -= 1
-            other = points[num_empty]
-            points[place[stone]], place[other] = other, place[stone]
-            points[num_empty], place[stone] = stone, num_empty
-        else:
-            num_empty_on_edge -= 1
-            other = edge_points[num_empty_on_edge]
-            edge_points[place[stone]], place[other] = other, place[stone]
-            edge_points[num_empty_on_edge], place[stone] = stone, num_empty_on_edge
+        remove_point(board, lists, action)
     seeds[game] = seed
     return played
 
@@ -419,27 +458,26 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
 @kernel
 def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
     """Write the planes."""
-    observe_stones(board, state, player, planes)
+    clear_planes(board, planes)
     for cell in range(board.num_cells):
         planes[Plane.PERIMETER, cell] = board.perimeter[cell]
     for cell in range(board.num_cells):
         planes[Plane.EDGE_POINTS, cell] = board.on_board[cell] - board.intersection[cell]
-    planes[Plane.LAST_STONE_OF_LINE, :] = 0
-    if state.last_stone != NONE:
-        planes[Plane.LAST_STONE_OF_LINE, state.last_stone] = 1
-    for direction in range(4):
-        planes[Plane.LINE_NORTH + direction, :] = state.direction == direction
-    planes[Plane.LINE_IN_PROGRESS, :] = state.last_stone != NONE
-    planes[Plane.PASSED, :] = state.consecutive_passes > 0
-    planes[Plane.BLACK_TO_ACT, :] = state.current_player == 0
+    change_planes(board, state, player, planes)
 
 
 @kernel
 def update_observation(board: Record, before: Record, state: Record, planes: Float32Table) -> None:
     """Change the planes from those of ``before`` to those of ``state``."""
-    observe_colors(board, state, player_shown(state), planes)
     if before.last_stone != NONE:
         planes[Plane.LAST_STONE_OF_LINE, before.last_stone] = 0
+    change_planes(board, state, player_shown(state), planes)
+
+
+@inlined
+def change_planes(board: Record, state: Record, player: int, planes: Float32Table) -> None:
+    """Write all planes that depend on the position, where they differ; that of the last stone of a line is clear."""
+    observe_colors(board, state, player, planes)
     if state.last_stone != NONE:
         planes[Plane.LAST_STONE_OF_LINE, state.last_stone] = 1
     for direction in range(4):
@@ -455,11 +493,14 @@ def fill_scores(board: BoardArray, states: StateArray) -> tuple[float, float]:
 
 
 class Taugo(TaugoTexts):
-    """Taugo. Option: ``size``, intersections per side (default 16)."""
+    """Taugo. Options: ``size``, intersections per side (default 16), and ``cut_point`` (``"string"`` or ``"run"``, see T10)."""
 
     name: ClassVar[str] = "taugo"
     guide: ClassVar[Guide] = read_guide(__file__)
-    option_types: ClassVar[Mapping[str, Option]] = {"size": IntegerOption(16, minimum=3, maximum=24, always_shown=True)}
+    option_types: ClassVar[Mapping[str, Option]] = {
+        "size": IntegerOption(16, minimum=3, maximum=24, always_shown=True),
+        "cut_point": ChoiceOption("string", choices=("string", "run")),
+    }
     size_options: ClassVar[tuple[str, ...]] = ("size",)
     global_actions: ClassVar[tuple[str, ...]] = ("end",)
     reasons: ClassVar[tuple[str, ...]] = ("score", "draw")
@@ -482,6 +523,7 @@ class Taugo(TaugoTexts):
             # An outermost intersection.
             Constant("perimeter", "u1", intersection & edge_point[grid.neighbors].any(axis=1), by_cell=True),
             Constant("width", "i4", grid.width),
+            Constant("run_suffices", "u1", self.options["cut_point"] == "run"),  # T10
             Constant("row", "u1", row, by_cell=True),
             Constant("column", "u1", column, by_cell=True),
             Constant("points", "i4", self._words(grid.on_board)),  # as in the state

@@ -112,7 +112,7 @@ class TaugoTexts(Game):
         if friend == CORNER:
             return f"T6: behind the enemy stones before {names[cell]} there is no stone of the mover's"
         met = int((record["strings"][neighbors[cell]] == record["strings"][run[0]]).sum())
-        if met != 1:
+        if met != 1 and self.options["cut_point"] == "string":  # T10
             return f"T6(1): {names[cell]} is next to {met} stones of the string that would be cut, not to one"
         for stone in run:
             if (record["stones"][neighbors[stone]] == record["stones"][stone]).sum() < 2:

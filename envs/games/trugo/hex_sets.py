@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from stoneworks.envs.rules.compiler.bits import lowest_bit
-from stoneworks.envs.rules.compiler.compiler import kernel
+from stoneworks.envs.rules.compiler.bits import lowest_bit, num_bits
+from stoneworks.envs.rules.compiler.compiler import inlined, kernel
 from stoneworks.envs.rules.compiler.types import UInt64s
 
 WORD_BITS = 64
@@ -49,3 +49,16 @@ def lowest(word: np.uint64) -> int:
 def without_lowest(word: np.uint64) -> np.uint64:
     """Return ``word`` without its lowest bit."""
     return word & (word - _ONE)
+
+
+@inlined
+def member(words: UInt64s, number: int) -> int:
+    """Return the member of the set ``words[num_words]`` that has ``number`` smaller ones."""
+    word_index = 0
+    while number >= num_bits(words[word_index]):
+        number -= num_bits(words[word_index])
+        word_index += 1
+    word = words[word_index]
+    for _ in range(number):
+        word = without_lowest(word)
+    return WORD_BITS * word_index + lowest(word)

@@ -48,7 +48,7 @@ from stoneworks.envs.games.trugo.tiles import (
     write_targets,
 )
 from stoneworks.envs.rules.compiler.bits import num_bits
-from stoneworks.envs.rules.compiler.compiler import capacity, int64, kernel
+from stoneworks.envs.rules.compiler.compiler import capacity, inlined, int64, kernel
 from stoneworks.envs.rules.compiler.random_numbers import below, next_seed
 from stoneworks.envs.rules.compiler.types import Float32Table, Int8s, Record, UInt64s
 from stoneworks.envs.rules.contract import Kernels, player_shown, rules_kernels
@@ -222,117 +222,151 @@ def play_tile(board: Record, state: Record, hex_: int, rotation: int) -> None:
     end_turn(board, state, player)
 
 
-@kernel
-def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, game: int) -> int:
-    """Play to the end at random: as the common kernel does, but without masks.
+# -- Random playouts -------------------------------------------------------------------------------------------------
+#
+# A turn is drawn from the legal tile turns and all corners of tiles; a corner without a piece that can move is rejected and another
+# turn is drawn, so that all legal actions are equally likely.
 
-    A turn is drawn from the legal tile turns and all corners of tiles; a corner without a piece that can move is rejected and
-    another turn is drawn, so that all legal actions are equally likely.
 
-    It is one function, because a call with an array as an argument counts references, which takes as long as a draw.
+class Playout(NamedTuple):
+    """Work arrays of a playout.
+
+    Attributes:
+        tiles: ``uint16[num_hexes]``, the hexes with a tile, in any order.
+        place: ``uint16[num_hexes]``, the index of each in ``tiles``.
+        reached: ``uint64[num_words]``, the hexes of the corners that a slide has reached.
+        landings: ``uint64[2 * num_words]``, the set of corners where a piece may land.
+        waiting: ``int32[num_hexes]``, the corners to slide on from.
     """
-    num_words = board.num_words
-    # The hexes with a tile, in any order, and where in ``tiles`` each is; those of the largest window need all 16 bits.
-    tiles = np.empty(hex_sets.WORD_BITS * num_words, np.uint16)
-    place = np.empty(hex_sets.WORD_BITS * num_words, np.uint16)
+
+    tiles: npt.NDArray[np.uint16]
+    place: npt.NDArray[np.uint16]
+    reached: npt.NDArray[np.uint64]
+    landings: npt.NDArray[np.uint64]
+    waiting: npt.NDArray[np.int32]
+
+
+@inlined
+def list_tiles(board: Record, state: Record, work: Playout) -> int:
+    """Write the hexes with a tile and return their number."""
     num_tiles = 0
-    for word_index in range(num_words):
+    for word_index in range(board.num_words):
         word = state.tiles[word_index]
         while word:
-            tiles[num_tiles] = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
-            place[tiles[num_tiles]] = num_tiles
+            hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
+            work.tiles[num_tiles] = hex_
+            work.place[hex_] = num_tiles
             num_tiles += 1
             word = hex_sets.without_lowest(word)
-    reached = np.zeros(num_words, np.uint64)
-    landings = np.zeros(2 * num_words, np.uint64)  # a set of corners
-    waiting = np.empty(hex_sets.WORD_BITS * num_words, np.int32)
+    return num_tiles
+
+
+@inlined
+def find_landings(board: Record, state: Record, start: int, work: Playout) -> int:
+    """Write the destinations of the top piece of ``start``, as ``search_destinations`` does, and return their number (R6)."""
+    num_landings = 0
+    work.reached[:] = 0
+    work.landings[:] = 0
+    hex_sets.insert(work.reached, start >> 1)
+    work.waiting[0] = start
+    num_waiting = 1
+    while num_waiting > 0:
+        num_waiting -= 1
+        corner = int64(work.waiting[num_waiting])
+        for index in range(3):
+            beside = int64(corner_along_edge(board, corner, index))
+            if may_land(board, corner_code(state, beside)) and not hex_sets.contains(work.landings, beside):
+                hex_sets.insert(work.landings, beside)
+                num_landings += 1
+        for index in range(3):
+            joined = int64(joined_corner(board, state, corner, index))
+            if joined < 0 or hex_sets.contains(work.reached, joined >> 1):
+                continue
+            hex_sets.insert(work.reached, joined >> 1)
+            code = corner_code(state, joined)
+            if code <= EMPTY_JUNCTION:
+                work.waiting[num_waiting] = joined
+                num_waiting += 1
+            if may_land(board, code):
+                hex_sets.insert(work.landings, joined)
+                num_landings += 1
+    return num_landings
+
+
+@inlined
+def draw_turn(
+    board: Record, state: Record, work: Playout, num_tiles: int, num_tile_turns: int, seed: np.uint64
+) -> tuple[int, int, int, np.uint64]:
+    """Draw a turn.
+
+    Returns the number of a tile turn, or -1; the corner of the piece that moves, and the number of its landings; and the new seed.
+    """
+    while True:
+        seed = next_seed(seed)
+        draw = below(seed, num_tile_turns + 2 * num_tiles)
+        if draw < num_tile_turns:
+            return draw, NOTHING_PICKED, 0, seed
+        draw -= num_tile_turns
+        corner = 2 * int64(work.tiles[draw >> 1]) + (draw & 1)
+        if has_top(corner_code(state, corner), state.current_player):
+            num_landings = find_landings(board, state, corner, work)
+            if num_landings > 0:
+                return -1, corner, num_landings, seed
+
+
+@inlined
+def play_drawn_tile(board: Record, state: Record, work: Playout, num_tiles: int, turn: int) -> int:
+    """Lay or remove the tile of a tile turn and return the new number of tiles."""
+    if state.pool > 0:
+        choice = turn // (REMOVE - LAY)
+        hex_ = hex_sets.member(state.targets, choice)
+        work.tiles[num_tiles] = hex_
+        work.place[hex_] = num_tiles
+        play_tile(board, state, hex_, turn - (REMOVE - LAY) * choice)
+        return num_tiles + 1
+    hex_ = hex_sets.member(state.targets, turn)
+    last = work.tiles[num_tiles - 1]
+    work.tiles[work.place[hex_]] = last
+    work.place[last] = work.place[hex_]
+    play_tile(board, state, hex_, -1)
+    return num_tiles - 1
+
+
+@kernel
+def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, game: int) -> int:
+    """Play to the end at random: as the common kernel does, but without masks."""
+    num_words = board.num_words
+    num_hexes = hex_sets.WORD_BITS * num_words
+    # Hexes of the largest window need all 16 bits.
+    work = Playout(
+        np.empty(num_hexes, np.uint16),
+        np.empty(num_hexes, np.uint16),
+        np.empty(num_words, np.uint64),
+        np.empty(2 * num_words, np.uint64),
+        np.empty(num_hexes, np.int32),
+    )
+    num_tiles = list_tiles(board, state, work)
     seed = seeds[game]
     played = 0
     while not state.ending:
         start = int64(state.picked)
         if start != NOTHING_PICKED:
             played -= 1  # the action that picked it was not played here
-        num_rotations = REMOVE - LAY if state.pool > 0 else 1
-        num_turns = 0
-        for word_index in range(num_words):
-            num_turns += num_bits(state.targets[word_index])
-        num_turns *= num_rotations
-        num_landings = 0
-        turn = -1
-        while turn < 0 and num_landings == 0:
-            if start == NOTHING_PICKED:
-                seed = next_seed(seed)
-                draw = below(seed, num_turns + 2 * num_tiles)
-                if draw < num_turns:
-                    turn = draw
-                    continue
-                draw -= num_turns
-                corner = 2 * int64(tiles[draw >> 1]) + (draw & 1)
-                if not has_top(corner_code(state, corner), state.current_player):
-                    continue
-                start = corner
-            # As search_destinations does, with a set for a mask.
-            reached[:] = 0
-            landings[:] = 0
-            hex_sets.insert(reached, start >> 1)
-            waiting[0] = start
-            num_waiting = 1
-            while num_waiting > 0:
-                num_waiting -= 1
-                corner = int64(waiting[num_waiting])
-                for index in range(3):
-                    beside = int64(corner_along_edge(board, corner, index))
-                    if may_land(board, corner_code(state, beside)) and not hex_sets.contains(landings, beside):
-                        hex_sets.insert(landings, beside)
-                        num_landings += 1
-                for index in range(3):
-                    joined = int64(joined_corner(board, state, corner, index))
-                    if joined < 0 or hex_sets.contains(reached, joined >> 1):
-                        continue
-                    hex_sets.insert(reached, joined >> 1)
-                    code = corner_code(state, joined)
-                    if code <= EMPTY_JUNCTION:
-                        waiting[num_waiting] = joined
-                        num_waiting += 1
-                    if may_land(board, code):
-                        hex_sets.insert(landings, joined)
-                        num_landings += 1
-            if num_landings == 0:
-                start = NOTHING_PICKED
-        if turn < 0:
-            seed = next_seed(seed)
-            choice = below(seed, num_landings)
-            word_index = 0
-            while choice >= num_bits(landings[word_index]):
-                choice -= num_bits(landings[word_index])
-                word_index += 1
-            word = landings[word_index]
-            for _ in range(choice):
-                word = hex_sets.without_lowest(word)
-            play_move(board, state, start, hex_sets.WORD_BITS * word_index + hex_sets.lowest(word))
-            played += 2
-            continue
-        choice = turn // num_rotations
-        rotation = turn - choice * num_rotations
-        word_index = 0
-        while choice >= num_bits(state.targets[word_index]):
-            choice -= num_bits(state.targets[word_index])
-            word_index += 1
-        word = state.targets[word_index]
-        for _ in range(choice):
-            word = hex_sets.without_lowest(word)
-        hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
-        if state.pool > 0:
-            tiles[num_tiles] = hex_
-            place[hex_] = num_tiles
-            num_tiles += 1
-            play_tile(board, state, hex_, rotation)
+            turn, num_landings = -1, find_landings(board, state, start, work)
         else:
-            num_tiles -= 1
-            tiles[place[hex_]] = tiles[num_tiles]
-            place[tiles[num_tiles]] = place[hex_]
-            play_tile(board, state, hex_, -1)
-        played += 1
+            num_tile_turns = 0
+            for word_index in range(num_words):
+                num_tile_turns += num_bits(state.targets[word_index])
+            if state.pool > 0:
+                num_tile_turns *= REMOVE - LAY
+            turn, start, num_landings, seed = draw_turn(board, state, work, num_tiles, num_tile_turns, seed)
+        if turn >= 0:
+            num_tiles = play_drawn_tile(board, state, work, num_tiles, turn)
+            played += 1
+        else:
+            seed = next_seed(seed)
+            play_move(board, state, start, hex_sets.member(work.landings, below(seed, num_landings)))
+            played += 2
     seeds[game] = seed
     return played
 
@@ -371,26 +405,24 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
         while word:
             hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
             word = hex_sets.without_lowest(word)
-            cell = board.cell_of_hex[hex_]
-            planes[Plane.TILES_ROTATION_0 + (state.contents[hex_] & 3) - 1, cell] = 1
-            for kind in range(2):
-                code = corner_code(state, 2 * hex_ + kind)
-                if code >= SINGLE:
-                    planes[Plane.OWN_TOP_PIECES_ON_TOP_CORNERS + 2 * ((code & 1) ^ player) + kind, cell] = 1
-                if code >= DOUBLE:
-                    planes[Plane.OWN_PINNED_PIECES_ON_TOP_CORNERS + 2 * ((code >> 1 & 1) ^ player) + kind, cell] = 1
-                if code != NO_JUNCTION:
-                    planes[Plane.JUNCTIONS_ON_TOP_CORNERS + kind, cell] = 1
-    if state.picked != NOTHING_PICKED:
-        planes[Plane.PICKED_ON_TOP_CORNERS + (state.picked & 1), board.cell_of_hex[state.picked >> 1]] = 1
-        planes[Plane.DESTINATION_TO_CHOOSE, :] = 1
-    planes[Plane.WANING, :] = state.pool == 0
-    planes[Plane.POOL, :] = state.pool / board.num_tiles
-    if board.pieces_each > 0:
-        planes[Plane.OWN_RESERVE, :] = state.reserve[player] / board.pieces_each
-        planes[Plane.OPPONENT_RESERVE, :] = state.reserve[1 - player] / board.pieces_each
-    planes[Plane.TURNS_PLAYED, :] = state.turns / board.max_turns
-    planes[Plane.WHITE_TO_ACT, :] = state.current_player == 0
+            write_hex(board, state, player, hex_, 1, planes)
+    change_planes(board, state, player, planes)
+
+
+@inlined
+def write_hex(board: Record, state: Record, player: int, hex_: int, value: int, planes: Float32Table) -> None:
+    """Write ``value`` to the entries of what is on a hex: its tile, and the junctions and pieces on its corners."""
+    cell = board.cell_of_hex[hex_]
+    if state.contents[hex_] & 3:
+        planes[Plane.TILES_ROTATION_0 + (state.contents[hex_] & 3) - 1, cell] = value
+    for kind in range(2):
+        code = corner_code(state, 2 * hex_ + kind)
+        if code >= SINGLE:
+            planes[Plane.OWN_TOP_PIECES_ON_TOP_CORNERS + 2 * ((code & 1) ^ player) + kind, cell] = value
+        if code >= DOUBLE:
+            planes[Plane.OWN_PINNED_PIECES_ON_TOP_CORNERS + 2 * ((code >> 1 & 1) ^ player) + kind, cell] = value
+        if code != NO_JUNCTION:
+            planes[Plane.JUNCTIONS_ON_TOP_CORNERS + kind, cell] = value
 
 
 @kernel
@@ -406,26 +438,16 @@ def update_observation(board: Record, before: Record, state: Record, planes: Flo
             old, new = before.contents[hex_], state.contents[hex_]
             if old == new and (player == player_before or new < SINGLE << 2):
                 continue
-            cell = board.cell_of_hex[hex_]
-            if old & 3 != new & 3:
-                for rotation in range(3):
-                    planes[Plane.TILES_ROTATION_0 + rotation, cell] = new & 3 == 1 + rotation
-            for kind in range(2):
-                code = corner_code(before, 2 * hex_ + kind)
-                if code >= SINGLE:
-                    planes[Plane.OWN_TOP_PIECES_ON_TOP_CORNERS + 2 * ((code & 1) ^ player_before) + kind, cell] = 0
-                if code >= DOUBLE:
-                    planes[
-                        Plane.OWN_PINNED_PIECES_ON_TOP_CORNERS + 2 * ((code >> 1 & 1) ^ player_before) + kind, cell
-                    ] = 0
-                code = corner_code(state, 2 * hex_ + kind)
-                if code >= SINGLE:
-                    planes[Plane.OWN_TOP_PIECES_ON_TOP_CORNERS + 2 * ((code & 1) ^ player) + kind, cell] = 1
-                if code >= DOUBLE:
-                    planes[Plane.OWN_PINNED_PIECES_ON_TOP_CORNERS + 2 * ((code >> 1 & 1) ^ player) + kind, cell] = 1
-                planes[Plane.JUNCTIONS_ON_TOP_CORNERS + kind, cell] = code != NO_JUNCTION
+            write_hex(board, before, player_before, hex_, 0, planes)
+            write_hex(board, state, player, hex_, 1, planes)
     if before.picked != NOTHING_PICKED:
         planes[Plane.PICKED_ON_TOP_CORNERS + (before.picked & 1), board.cell_of_hex[before.picked >> 1]] = 0
+    change_planes(board, state, player, planes)
+
+
+@inlined
+def change_planes(board: Record, state: Record, player: int, planes: Float32Table) -> None:
+    """Write the planes that do not depend on the tiles, where they differ; those of a picked piece are clear."""
     if state.picked != NOTHING_PICKED:
         planes[Plane.PICKED_ON_TOP_CORNERS + (state.picked & 1), board.cell_of_hex[state.picked >> 1]] = 1
     change_plane(planes, Plane.DESTINATION_TO_CHOOSE, state.picked != NOTHING_PICKED)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from stoneworks.envs.games.hexhex.groups import compare_groups
 from stoneworks.envs.games.hexhex.wall_features import FEATURES, fill_wall_features
 from stoneworks.envs.games.vadus.heuristic import SCALE, stones_left_in_turn
 from stoneworks.envs.rules.compiler.compiler import kernel
@@ -14,14 +13,13 @@ __all__ = ["FEATURES", "fill_features"]
 @kernel
 def fill_features(board: Record, state: Record, player: int, planes: Float32Table) -> None:
     """Write the planes."""
-    standing = compare_groups(board, state.stones)
     num_free = stones_left_in_turn(state)
     fill_wall_features(
         board,
         state,
         player,
         num_free if state.current_player == player else -num_free,
-        standing if player == 0 else -standing,
+        0,
         SCALE,
         planes,
     )

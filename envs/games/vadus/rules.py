@@ -15,14 +15,14 @@ import numpy.typing as npt
 from stoneworks.envs.games.hexhex.board import SIZE_OPTION, HexhexStonesGame, clear_stones
 from stoneworks.envs.games.hexhex.groups import compare_groups, group_bounds
 from stoneworks.envs.rules import stones
-from stoneworks.envs.rules.compiler.compiler import kernel, specialized_kernel
+from stoneworks.envs.rules.compiler.compiler import inlined, kernel, specialized_kernel
 from stoneworks.envs.rules.compiler.types import Float32Table, Int8s, Record
 from stoneworks.envs.rules.contract import Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.fields import NO_WINNER, change_plane, end_game, plane_names
 from stoneworks.envs.rules.guide import Guide, read_guide
 from stoneworks.envs.rules.options import Option
 from stoneworks.envs.rules.state import State
-from stoneworks.envs.rules.stones import EMPTY, observe_colors, observe_stones
+from stoneworks.envs.rules.stones import EMPTY, clear_planes, observe_colors
 
 # Endings: 1 + the index in Vadus.reasons.
 BY_GROUPS, DRAWN = 1, 2
@@ -97,16 +97,20 @@ finish_at_random = specialized_kernel(
 @kernel
 def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
     """Write the planes."""
-    observe_stones(board, state, player, planes)
-    planes[Plane.SECOND_STONE, :] = state.second_stone
-    planes[Plane.PASSED, :] = state.consecutive_passes > 0
-    planes[Plane.BLACK_TO_ACT, :] = state.current_player == 0
+    clear_planes(board, planes)
+    change_planes(board, state, player, planes)
 
 
 @kernel
 def update_observation(board: Record, before: Record, state: Record, planes: Float32Table) -> None:
     """Change the planes from those of ``before`` to those of ``state``."""
-    observe_colors(board, state, player_shown(state), planes)
+    change_planes(board, state, player_shown(state), planes)
+
+
+@inlined
+def change_planes(board: Record, state: Record, player: int, planes: Float32Table) -> None:
+    """Write all planes but that of the board, where they differ."""
+    observe_colors(board, state, player, planes)
     change_plane(planes, Plane.SECOND_STONE, state.second_stone)
     change_plane(planes, Plane.PASSED, state.consecutive_passes > 0)
     change_plane(planes, Plane.BLACK_TO_ACT, state.current_player == 0)

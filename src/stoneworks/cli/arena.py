@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -84,7 +83,7 @@ def arena(
 
     Ctrl-C keeps the finished games; the same command resumes.
     """
-    from stoneworks.evaluation import gauntlet, neighbors, play_arena, round_robin
+    from stoneworks.evaluation import gauntlet, neighbors, round_robin
     from stoneworks.evaluation.results import check_picture_path, save_picture
 
     if picture is not None:
@@ -96,7 +95,7 @@ def arena(
     else:
         pairings = round_robin(players) if num_neighbors is None else neighbors(players, num_neighbors)
     settings = _settings(game, pairings, pairs, options, sprt)
-    result = _play(settings, options, play_arena)
+    result = _play(settings, options)
     if picture is not None:
         save_picture(picture, result.ratings, result.matches, f"{settings.game}: {result.num_games} games")
 
@@ -115,20 +114,21 @@ def rate(
 ) -> None:
     """Rate a policy against the game's ladder of fixed players. Ctrl-C keeps the finished games; the same command resumes."""
     from stoneworks.evaluation import RateSettings, load_ladder, rate as rate_player
+    from stoneworks.evaluation.folder import RESULTS_FILE
 
     loaded = load_ladder(game, ladder)
     made, elo = loaded.made.to_fields(), loaded.ratings.elo.tolist()
     folder = options.folder_of("rate", loaded.game, [player, loaded.game, pairs, anchors, options.seed, made, elo])
     settings = RateSettings(num_pairs=pairs, num_anchors=anchors, seed=options.seed, trust_names=trust_names)
-    if (folder / "results.json").exists() and not (folder / "scouting").exists():
+    if (folder / RESULTS_FILE).exists() and not (folder / "scouting").exists():
         raise ValueError(f"folder must be a new one or that of a rating, got {str(folder)!r}, which has other results")
     with progress_bar() as show:
         progress = partial(_show_pairs, show)
         result = rate_player(player, loaded, folder, settings, progress=progress, **options.machines())
-    result.summary().save(folder / "results.json")
     output = console()
     output.print(result.table())
     output.print(f"the games are in {folder}", soft_wrap=True)
+    result.save(folder / RESULTS_FILE)
 
 
 @ladder_app.command("show")
@@ -169,19 +169,10 @@ def make_ladder(
     output: Annotated[
         Path, typer.Option(help="Folder for the ladder file, such as models/ladders in the repository.")
     ] = Path("models/ladders"),
-    max_error: Annotated[
-        float | None,
-        typer.Option(
-            help="Play further rounds until the rating differences of adjacent players have at most this standard error, in Elo."
-        ),
-    ] = None,
-    max_rounds: Annotated[
-        int | None, typer.Option(min=0, help="With --max-error: maximum number of further rounds (default: 10).")
-    ] = None,
 ) -> None:
     """Play the anchors of a game and write its ladder. Ctrl-C keeps the finished games; the same command resumes."""
     from stoneworks.envs.rules import load_game
-    from stoneworks.evaluation import Ladder, neighbors, play_arena, play_to_precision
+    from stoneworks.evaluation import Ladder, neighbors
     from stoneworks.evaluation.folder import file_stem
     from stoneworks.evaluation.ladder import ANCHORS
     from stoneworks.locks import lock_file
@@ -191,25 +182,18 @@ def make_ladder(
         raise ValueError(f"output must be an existing folder, got {str(output)!r}")
     anchors = players or playable_bots(ANCHORS, load_game(game))
     settings = _settings(game, neighbors(anchors, num_neighbors), pairs, options)
-    words: dict[str, float] = {
+    words = {
         "pairs": pairs,
         "opening-actions": options.opening_actions,
         "chunk-pairs": options.chunk_pairs,
         "seed": options.seed,
         "neighbors": num_neighbors,
     }
-    play: Callable[..., ArenaResult] = play_arena
-    if max_error is None and max_rounds is not None:
-        raise ValueError(f"max_rounds needs --max-error, got {max_rounds}")
-    if max_error is not None:
-        max_rounds = 10 if max_rounds is None else max_rounds
-        words |= {"max-error": max_error, "max-rounds": max_rounds}
-        play = partial(play_to_precision, max_error=max_error, max_rounds=max_rounds)
     given = [word for name, value in words.items() for word in (f"--{name}", str(value))]
     command = shlex.join(["stoneworks", "ladder", "make", settings.game, *(players or ()), *given])
     file = output / f"{file_stem(settings.game)}.json"
     with lock_file(file):
-        Ladder.of_result(_play(settings, options, play, max_error), command).save(file)
+        Ladder.of_result(_play(settings, options), command).save(file)
     print(f"the ladder is {file}")
 
 
@@ -229,47 +213,42 @@ def _settings(
     )
 
 
-def _play(
-    settings: ArenaSettings, options: _PlayOptions, play: Callable[..., ArenaResult], max_error: float | None = None
-) -> ArenaResult:
-    """Play an arena with a progress bar, print its table and write ``results.json``. After Ctrl-C, print the current table.
+def _play(settings: ArenaSettings, options: _PlayOptions) -> ArenaResult:
+    """Play an arena with a progress bar and print its tables; those of the games so far after Ctrl-C or on a full disk."""
+    from stoneworks.evaluation import load_arena, play_arena
 
-    ``play`` is :func:`~stoneworks.evaluation.arena.play_arena`, or a function with its arguments.
-    """
-    from stoneworks.evaluation import RatingError, results_of
-    from stoneworks.evaluation.arena import load_rounds
-
-    precision = {} if max_error is None else {"max_error": max_error}
-    folder = options.folder_of("arena", settings.game, settings.to_fields() | precision)
-    output = console()
-
-    def show_results(result: ArenaResult) -> None:
-        results = results_of(result)
-        results.save(folder / "results.json")
-        output.print(results.pairings_table())
-        output.print(results.table())
-        if test := results.sprt:
-            first, second = settings.pairings[0]
-            low, high = test.bounds
-            output.print(
-                f"SPRT of {first} against {second}, {test.test}: {test.decision}, log-likelihood ratio "
-                f"{test.log_likelihood_ratio:.2f} ({low:.2f}, {high:.2f}), {result.num_pairs} pairs",
-                soft_wrap=True,
-            )
-        output.print(f"the games are in {folder}", soft_wrap=True)
-
+    folder = options.folder_of("arena", settings.game, settings.to_fields())
     try:
         with progress_bar() as show:
-            result = play(settings, folder, progress=partial(_show_pairs, show), **options.machines())
-    except KeyboardInterrupt:
+            result = play_arena(settings, folder, progress=partial(_show_pairs, show), **options.machines())
+    except (KeyboardInterrupt, OSError):
         if (folder / "arena.json").exists():
-            try:
-                show_results(load_rounds(folder))
-            except RatingError:
-                output.print(f"the games so far are in {folder}", soft_wrap=True)
+            _show_results(load_arena(folder), folder)
         raise
-    show_results(result)
+    _show_results(result, folder)
     return result
+
+
+def _show_results(result: ArenaResult, folder: Path) -> None:
+    from stoneworks.evaluation import RatingError
+
+    output = console()
+    try:
+        table = result.table()
+    except RatingError:
+        output.print(f"the games so far are in {folder}", soft_wrap=True)
+        return
+    output.print(result.pairings_table())
+    output.print(table)
+    if test := result.sprt:
+        first, second = result.settings.pairings[0]
+        low, high = test["bounds"]
+        output.print(
+            f"SPRT of {first} against {second}, {test['test']}: {test['decision']}, log-likelihood ratio "
+            f"{test['log_likelihood_ratio']:.2f} ({low:.2f}, {high:.2f}), {result.num_pairs} pairs",
+            soft_wrap=True,
+        )
+    output.print(f"the games are in {folder}", soft_wrap=True)
 
 
 def _show_pairs(show: Show, result: ArenaResult) -> None:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import io
+import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import cast
+from importlib import import_module
+from typing import Annotated, cast
 
 import typer
 
-from stoneworks.cli import arena, check, compile, play, replay, solve, train, web
+from stoneworks.cli import arena, check, compile, export, play, replay, solve, train, web
+from stoneworks.registry import IMPORT_VARIABLE
 
 app = typer.Typer(
     name="stoneworks",
-    help="Five new board games for reinforcement learning: environments, bots, training and matches.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -33,6 +35,7 @@ for command in (
     play.bots,
     train.train,
     train.report,
+    export.export,
     check.check,
     play.play,
     play.match,
@@ -46,6 +49,28 @@ for command in (
     app.command()(command)
 app.command("compile")(compile.compile_command)
 app.add_typer(arena.ladder_app, name="ladder")
+
+
+@app.callback()
+def import_modules(
+    modules: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--import",
+            metavar="MODULE",
+            envvar=IMPORT_VARIABLE,
+            help="Python module that registers games, bots or networks; imported first, also from the current folder. Repeatable.",
+        ),
+    ] = None,
+) -> None:
+    """Five new board games for reinforcement learning: environments, bots, training and matches."""
+    if modules:
+        sys.path.insert(0, os.getcwd())  # as with `python -m`; worker processes get the same path
+    for module in modules or ():
+        try:
+            import_module(module)
+        except Exception as error:  # third-party code can raise anything
+            raise ValueError(f"--import {module} failed: {type(error).__name__}: {error}") from error
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -148,12 +148,12 @@ def match(
             seed=seed_of_openings,
             progress=lambda over, total: show("games over", over, total),
         )
-    if save is not None:
-        write_records(save, result.records)
     table = Table(title=f"{a} (A) against {b} (B) in {loaded}", show_header=False)
     for row in result.summary():
         table.add_row(*row)
     console().print(table)
+    if save is not None:
+        write_records(save, result.records)
 
 
 def _game_options(given: list[str]) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def solve(
     from stoneworks.envs.rules import load_game
     from stoneworks.evaluation.folder import file_stem
     from stoneworks.models.solved_game import SolvedGame
-    from stoneworks.models.solver import Solver
+    from stoneworks.models.solver import Solver, TableNotSavedError
 
     if output is not None and (not output.is_dir() or actions):
         raise ValueError(f"output must be an existing folder, without actions, got {str(output)!r}")
@@ -52,16 +52,16 @@ def solve(
     loaded = load_game(game)
     state = loaded.deserialize_state("\n".join(actions or ()))
     solver = Solver(loaded, memory_mib=memory, table=table, order_by_evaluation=order_by_evaluation)
+    not_saved = None
     with progress_bar() as show:
-        solution = solver.solve(
-            state, seconds=seconds, progress=lambda visited, known: show("positions", visited, None, f"known: {known}")
-        )
-    if picture is not None:
-        cells = loaded.grid.num_cells
-        on_board = {action % cells for action in solution.actions if action < loaded.num_action_planes * cells}
-        draw(state, fill=[1.0 if cell in on_board else 0.0 for cell in range(cells)]).save(picture)
-    if output is not None:
-        SolvedGame.of_solution(loaded, solution).save(output / f"{file_stem(str(loaded))}.json")
+        try:
+            solution = solver.solve(
+                state,
+                seconds=seconds,
+                progress=lambda visited, known: show("positions", visited, None, f"known: {known}"),
+            )
+        except TableNotSavedError as error:  # the result first
+            not_saved, solution = error, error.solution
     show_text = console().print
     winner = solution.player if solution.result > 0 else 1 - solution.player
     show_text(f"{loaded}: " + ("a draw" if solution.result == 0 else f"player {winner} wins"))
@@ -69,6 +69,14 @@ def solve(
     show_text(f"actions that keep the result: {len(solution.actions)} of {len(state.legal_actions())}: {texts}")
     rate = solution.num_positions / max(solution.seconds, 1e-9)
     show_text(f"{solution.num_positions:,} positions in {solution.seconds:.2f} s ({rate:,.0f} per second)")
+    if not_saved is not None:
+        raise not_saved
+    if picture is not None:
+        cells = loaded.grid.num_cells
+        on_board = {action % cells for action in solution.actions if action < loaded.num_action_planes * cells}
+        draw(state, fill=[1.0 if cell in on_board else 0.0 for cell in range(cells)]).save(picture)
+    if output is not None:
+        SolvedGame.of_solution(loaded, solution).save(output / f"{file_stem(str(loaded))}.json")
 
 
 @dataclass(frozen=True)

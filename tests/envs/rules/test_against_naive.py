@@ -35,6 +35,8 @@ SAMPLES = (
     ("laido(size=5)", 60, {"groups"}),
     ("laido(pie_rule=False,size=5)", 60, {"groups"}),
     ("laido(size=9)", 3, set()),
+    ("laido(size=2,tie_break='first_pass')", 150, {"groups", "first_pass"}),
+    ("laido(size=3,tie_break='first_pass')", 60, {"groups", "first_pass"}),
     ("taugo(size=3)", 80, {"score", "draw"}),
     ("taugo(size=4)", 40, {"score"}),
 )
@@ -61,8 +63,8 @@ def test_random_games_are_the_same_to_both_implementations(
         # The sample is worth something: both players win, and some passes are answered by a stone.
         assert {0, 1} <= {winner for _, winner in endings}
         assert passes_in_a_row_broken > 0
-    if "hills" in expected_reasons:  # L5
-        assert {winner for reason, winner in endings if reason == "hills"} == {0, 1}
+    for tie_break in {"hills", "first_pass"} & expected_reasons:  # L5, L6
+        assert {winner for reason, winner in endings if reason == tie_break} == {0, 1}
 
 
 # -- Taugo: players that prefer cuts and long lines ----------------------------------------------------------------------
@@ -86,10 +88,10 @@ def kind_of_action(naive: Any, text: str) -> str:
     return "start" if naive.friends(naive.point(text), naive.to_act) else "alone"
 
 
-def compare_game_of_taugo(size: int, style: str, seed: int, every: int = 1) -> Counter[str]:
+def compare_game_of_taugo(game: Game, style: str, seed: int, every: int = 1) -> Counter[str]:
     """Play a random game with both implementations, compare them ``every`` so many actions, and count what was played."""
     generator = random.Random(seed)
-    both = Both(load_game("taugo", size=size).new_initial_state())
+    both = Both(game.new_initial_state())
     naive = both.naive
     played: Counter[str] = Counter()
     while naive.result is None:
@@ -110,20 +112,22 @@ def compare_game_of_taugo(size: int, style: str, seed: int, every: int = 1) -> C
 
 
 @pytest.mark.parametrize(
-    ("size", "style", "num_games", "every"),
+    ("options", "style", "num_games", "every"),
     [
-        *((size, style, number, 1) for size, number in ((3, 15), (4, 12), (6, 8), (7, 5)) for style in STYLES),
-        *(pytest.param(16, style, 1, 1, marks=pytest.mark.slow) for style in STYLES if style != "fills the board"),
+        *((f"size={n}", style, number, 1) for n, number in ((3, 15), (4, 12), (6, 8), (7, 5)) for style in STYLES),
+        *(("cut_point='run',size=6", style, 8, 1) for style in STYLES if "cuts" in style),
+        *(pytest.param("size=16", style, 1, 1, marks=pytest.mark.slow) for style in STYLES if "fills" not in style),
         # On the largest board, whose cells do not fit in records of the usual size.
-        pytest.param(24, "long lines", 1, 11, marks=pytest.mark.slow),
+        pytest.param("size=24", "long lines", 1, 11, marks=pytest.mark.slow),
     ],
 )
 def test_games_with_cuts_and_long_lines_agree_with_the_naive_implementation(
-    size: int, style: str, num_games: int, every: int
+    options: str, style: str, num_games: int, every: int
 ) -> None:
-    played = sum((compare_game_of_taugo(size, style, seed, every) for seed in range(num_games)), Counter[str]())
+    game = load_game(f"taugo({options})")
+    played = sum((compare_game_of_taugo(game, style, seed, every) for seed in range(num_games)), Counter[str]())
     assert min(played[kind] for kind in ("alone", "start", "further", "turn ended by itself")) > num_games
-    if size > 5:
+    if game.options["size"] > 5:
         cuts = played["cut"] + played["cut to the edge"]
         assert played["cut"] > (num_games if style.startswith("cuts") else 0)
         assert played["flips"] > cuts, "some run had two stones or more"
@@ -145,13 +149,16 @@ def scatter_stones(naive: Any, generator: random.Random) -> None:
                 naive.stones[point] = naive.to_act
 
 
-@pytest.mark.parametrize(("size", "num_positions"), [(3, 60), (4, 80), (5, 80), (6, 50)])
+@pytest.mark.parametrize(
+    ("size", "cut_point", "num_positions"),
+    [(3, "string", 60), (4, "string", 80), (5, "string", 80), (6, "string", 50), (4, "run", 40), (6, "run", 40)],
+)
 def test_scattered_stones_allow_the_same_actions_and_one_of_them_leads_to_the_same_position(
-    size: int, num_positions: int
+    size: int, cut_point: str, num_positions: int
 ) -> None:
     """At the start of a turn, and as if each stone of the player to move were the last one of a line."""
     generator = random.Random(size)
-    game = load_game("taugo", size=size)
+    game = load_game("taugo", size=size, cut_point=cut_point)
     num_cuts: Counter[bool] = Counter()
     for _ in range(num_positions):
         start = naive_state(game)

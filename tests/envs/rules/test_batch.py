@@ -85,6 +85,20 @@ def test_stepping_games_is_stepping_states(game: Game, auto_reset: bool) -> None
         assert (batch.terminated | batch.truncated).all(), "a game that is over stays over"
 
 
+def test_returns_of_finished_games_stay_when_later_steps_leave_them_alone(game: Game) -> None:
+    batch, rewards = Batch(game, 6, seed=1), np.zeros((6, 2), np.float32)
+    assert not batch.returns.any()
+    while not (batch.current_players < 0).all():
+        rewards += batch.step(batch.random_actions()).rewards
+        assert np.array_equal(batch.returns, rewards)
+    assert np.array_equal(batch.returns, [batch.state(row).returns() for row in range(6)])
+    batch.step(np.full(6, NO_ACTION))
+    assert not batch.rewards.any()
+    assert np.array_equal(batch.returns, rewards)
+    batch.reset([0])
+    assert not batch.returns[0].any()
+
+
 @pytest.mark.parametrize("auto_reset", [False, True])
 def test_an_illegal_action_in_one_game_changes_no_game(game: Game, auto_reset: bool) -> None:
     batch = Batch(game, 4, auto_reset=auto_reset)

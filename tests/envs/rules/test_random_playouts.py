@@ -66,6 +66,9 @@ def assert_playouts_end_as_random_games(state: State, num_playouts: int = NUM_PL
         ("taugo(size=3)", "d4 c3 c4 b4"),
         ("taugo(size=3)", "c3 b3 end b4 c4 d4 d3 end b2 end"),
         ("taugo(size=3)", "c4 end d4 d3 d2 c3 b4 end end c2 end"),
+        # Ed3, to a point that the string touches twice, is a cut as well (T10).
+        ("taugo(cut_point='run',size=3)", "b3 c2 end c3 c4 end d4"),
+        ("laido(size=2,tie_break='first_pass')", "b2"),
         # A cut would make a knot with a stone beyond its end.
         ("taugo(size=4)", "c5 c2 e2 c3 b3 d5 end d4 b2 d2 b4 e4 e5 c4 Sc1"),
         # One more cut each, north, east, south or west, over two stones, the last of which has one stone beside it.

@@ -13,7 +13,7 @@ from game_play import played, random_game, uniform_game
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, State, load_game
 from stoneworks.envs.rules.compiler.ranking import insert_best
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
-from stoneworks.models.search.alphabeta import ACTIONS_PER_TURN, MAX_DEPTH, PROVEN, look_up, relative_to
+from stoneworks.models.search.alphabeta import ACTIONS_PER_TURN, MAX_DEPTH, PROVEN_VALUE, look_up, relative_to
 from stoneworks.models.search.transposition_table import EXACT, LOWER_BOUND, TABLE_ENTRY, UPPER_BOUND, hash_bytes
 from stoneworks.models.search.turn_search import WIN_VALUE
 
@@ -48,7 +48,7 @@ class Minimax:
             values = {
                 action: self._value_of_child(state, state.child(action), turns, 0) for action in state.legal_actions()
             }
-            if abs(max(values.values())) >= PROVEN or len(values) == 1:
+            if abs(max(values.values())) >= PROVEN_VALUE or len(values) == 1:
                 break
         return values
 
@@ -102,7 +102,7 @@ def test_the_wide_search_finds_the_values_of_a_plain_minimax(name: str) -> None:
             assert np.flatnonzero(values > -np.inf).tolist() == state.legal_actions()
             assert all(values[action] >= value for action, value in expected.items())
             num_compared[depth] += 1
-            num_won += abs(best) >= PROVEN
+            num_won += abs(best) >= PROVEN_VALUE
         if min(num_compared.values()) >= 8 and num_won >= 4:
             break
 
@@ -173,7 +173,7 @@ def test_a_stored_bound_decides_outside_of_the_window(bound: int, alpha: float, 
     assert relative_to(WIN_VALUE - 7, 3) == WIN_VALUE - 4
     assert relative_to(-(WIN_VALUE - 7), 3) == -(WIN_VALUE - 4)
     assert relative_to(123.5, 3) == 123.5
-    assert WIN_VALUE - ACTIONS_PER_TURN * MAX_DEPTH == PROVEN
+    assert WIN_VALUE - ACTIONS_PER_TURN * MAX_DEPTH == PROVEN_VALUE
 
 
 def test_a_search_finds_the_transposition_table_empty() -> None:
@@ -189,7 +189,7 @@ def test_a_proven_result_ends_the_search() -> None:
     game = load_game("vadus(size=3)")
     shallow, deep = (AlphaBetaBot(game, 0, turns=depth) for depth in (1, 6))
     positions = random_positions(game, np.random.default_rng(0))
-    won = next(state for state in positions if shallow.action_values(state).max() >= PROVEN)
+    won = next(state for state in positions if shallow.action_values(state).max() >= PROVEN_VALUE)
     visited = [bot._search_to(depth, won.record.reshape(1), 2**62)[2] for bot, depth in ((shallow, 1), (deep, 6))]
     assert visited[0] == visited[1]
     batch = Batch(load_game("vadus(size=2)"), 3)

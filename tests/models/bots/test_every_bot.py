@@ -43,7 +43,7 @@ def make_bot(tmp_path: Path) -> Callable[..., Bot]:
         elif name == "policy:":
             from torch import manual_seed, nn
 
-            from stoneworks.models.exported_policy import save_policy
+            from stoneworks.models.inference.onnx_export import save_policy
 
             manual_seed(0)
             name, played_on = f"policy:{tmp_path}/file", load_game(str(game))

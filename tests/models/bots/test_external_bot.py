@@ -20,7 +20,7 @@ from processes import is_alive, needs_proc, wait_until
 from stoneworks.envs import SingleAgentEnv, VectorEnv
 from stoneworks.envs.rules import Batch, load_game
 from stoneworks.evaluation.match import play_match
-from stoneworks.evaluation.records import GameRecord, RecordError
+from stoneworks.evaluation.records import GameRecord, GameRecordError
 from stoneworks.models import Bot, BotForfeit, BotStartError, load_bot
 
 GAME = "vadus(size=2)"
@@ -305,7 +305,7 @@ def test_positions_that_it_cannot_play_and_records_of_other_forfeits_are_refused
     record = GameRecord.of_state(played(GAME, "b2"), ("a", "b")).replace(reason="forfeit: late")
     assert record.replace(winner=0).replay() == played(GAME, "b2")
     for winner in (1, None):
-        with pytest.raises(RecordError, match="player 1 is to move"):
+        with pytest.raises(GameRecordError, match="player 1 is to move"):
             record.replace(winner=winner).replay()
-    with pytest.raises(RecordError, match=r"forfeit: late.*actions lead to"):
+    with pytest.raises(GameRecordError, match=r"forfeit: late.*actions lead to"):
         record.replace(winner=0, actions=("b2", "pass", "pass")).replay()

@@ -16,7 +16,8 @@ from stoneworks.envs.rules.parts import MissingHeuristicError, heuristic_scale
 from stoneworks.models import Solver, load_bot
 from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.search import uct
-from stoneworks.models.search.uct import MAX_VISITS, NODE_VISITS, UNIT, RootStatistics, SearchTree
+from stoneworks.models.search.tree import SOLVED
+from stoneworks.models.search.uct import MAX_VISITS, UNIT, RootStatistics, SearchTree
 
 
 def searched(
@@ -97,42 +98,38 @@ def test_values_are_those_of_playouts_for_the_player_to_move(game: str, length: 
 
 
 def tables_of(players: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Node and edge tables with a node of each player, the edges 2 n and 2 n + 1 of which are open."""
-    nodes = np.zeros((len(players), uct.NUM_NODE_COLUMNS), np.int32)
-    edges = np.zeros((2 * len(players), uct.NUM_EDGE_COLUMNS), np.int32)
-    nodes[:, uct.FIRST_EDGE] = 2 * np.arange(len(players))
-    nodes[:, uct.NUM_EDGES] = nodes[:, uct.NUM_OPEN] = 2
-    nodes[:, uct.PLAYER] = players
-    nodes[:, uct.NODE_RESULT] = edges[:, uct.RESULT] = uct.OPEN
+    """Node and edge tables with a node of each player, the edges 2 n and 2 n + 1 of which are not solved."""
+    nodes, edges = np.zeros(len(players), uct.NODE), np.zeros(2 * len(players), uct.EDGE)
+    nodes["first_edge"] = 2 * np.arange(len(players))
+    nodes["num_edges"] = nodes["num_unsolved"] = 2
+    nodes["player"] = players
     return nodes, edges
 
 
 @pytest.mark.parametrize("player", [0, 1])
-def test_the_open_edge_with_the_maximum_upper_confidence_bound_is_chosen(player: int) -> None:
+def test_the_unsolved_edge_with_the_maximum_upper_confidence_bound_is_chosen(player: int) -> None:
     rng = np.random.default_rng(1)
     seeds = np.zeros(1, np.uint64)
     for _ in range(100):
         nodes, edges = tables_of([player, player])
         visits = rng.integers(1, 30, 2)
         sums = rng.integers(-UNIT, UNIT, 2) * visits
-        edges[2:, uct.VISITS], edges[2:, uct.SUM_OF_RESULTS] = visits, sums
-        nodes[1, NODE_VISITS], nodes[1, uct.NUM_TRIED] = visits.sum() + 1, 2
+        edges["visits"][2:], edges["total_result"][2:] = visits, sums
+        nodes["visits"][1], nodes["num_visited"][1] = visits.sum() + 1, 2
         means = (1 - 2 * player) * sums / visits / UNIT
         bounds = means + 0.7 * np.sqrt(np.log(visits.sum() + 1) / visits)
         assert uct.choose_edge(nodes, edges, 1, 0.7, seeds) == 2 + bounds.argmax()
-        edges[2, uct.RESULT] = 0
+        edges["solved"][2] = SOLVED
         assert uct.choose_edge(nodes, edges, 1, 0.7, seeds) == 3
 
 
 def tree_below(nodes: np.ndarray, edges: np.ndarray, node: int) -> Any:
     """A node and all below it, without the places where they are stored."""
-    first, number = nodes[node, [uct.FIRST_EDGE, uct.NUM_EDGES]]
-    below = [
-        (edges[edge, [uct.ACTION, uct.VISITS, uct.SUM_OF_RESULTS, uct.RESULT]].tolist(), int(edges[edge, uct.CHILD]))
-        for edge in range(first, first + number)
-    ]
-    values = nodes[node, uct.NUM_EDGES : uct.MOVED_TO].tolist()
-    return values, [(of_edge, child >= 0 and tree_below(nodes, edges, child)) for of_edge, child in below]
+    first, *values = nodes[node].tolist()
+    block = edges[first : first + nodes[node]["num_edges"]]
+    of_edges = block[[name for name in uct.EDGE.names if name != "child"]].tolist()
+    below = [child >= 0 and tree_below(nodes, edges, child) for child in block["child"].tolist()]
+    return values, of_edges, below
 
 
 @pytest.mark.parametrize("player", [0, 1])
@@ -140,17 +137,17 @@ def tree_below(nodes: np.ndarray, edges: np.ndarray, node: int) -> Any:
 def test_a_player_who_can_draw_does_not_back_up_a_loss(player: int, can_draw: bool) -> None:
     nodes, edges = tables_of([1 - player, player, 1 - player])
     if can_draw:
-        uct.prove(nodes, edges, 1, 3, 0)
-        nodes[1, uct.NUM_OPEN] = 2
+        uct.solve_edge(nodes, edges, 1, 3, 0)
+        nodes["num_unsolved"][1] = 2
     path = np.array([[0, 0], [1, 2], [2, 4]], np.int32)
     loss = UNIT * (2 * player - 1)
     uct.back_up(nodes, edges, path, 3, loss, True)
-    assert edges[[2, 4], uct.RESULT].tolist() == [loss // UNIT] * 2
-    assert edges[[0, 2, 4], uct.SUM_OF_RESULTS].tolist() == [0 if can_draw else loss, loss, loss]
-    assert nodes[:, uct.NODE_VISITS].tolist() == edges[[0, 2, 4], uct.VISITS].tolist() == [1, 1, 1]
-    assert nodes[:, uct.NODE_RESULT].tolist() == [uct.OPEN, uct.OPEN, loss // UNIT]
+    assert edges[["solved", "result"]][[2, 4]].tolist() == [(SOLVED, loss // UNIT)] * 2
+    assert edges["total_result"][[0, 2, 4]].tolist() == [0 if can_draw else loss, loss, loss]
+    assert nodes["visits"].tolist() == edges["visits"][[0, 2, 4]].tolist() == [1, 1, 1]
+    assert nodes[["solved", "result"]].tolist() == [(0, 0), (0, 0), (SOLVED, loss // UNIT)]
     uct.back_up(nodes, edges, path, 2, -loss, False)
-    assert edges[[0, 2], uct.SUM_OF_RESULTS].tolist() == [-loss if can_draw else 0, 0]
+    assert edges["total_result"][[0, 2]].tolist() == [-loss if can_draw else 0, 0]
 
 
 @pytest.mark.parametrize("game", small_games())
@@ -165,13 +162,13 @@ def test_a_kept_subtree_is_what_it_was_and_takes_no_more_room_than_it_needs(game
         state.apply_action(line[-1])
         num_nodes = tree.num_nodes
         assert tree.descend(line[-1:], state.record)
-        of_root = edges[nodes[0, uct.FIRST_EDGE] :][: nodes[0, uct.NUM_EDGES]]
-        expected = tree_below(nodes, edges, int(of_root[of_root[:, uct.ACTION] == line[-1], uct.CHILD][0]))
+        of_root = edges[nodes[0]["first_edge"] :][: nodes[0]["num_edges"]]
+        expected = tree_below(nodes, edges, int(of_root["child"][of_root["action"] == line[-1]][0]))
         assert tree_below(tree._nodes, tree._edges, 0) == expected
         assert tree.num_nodes < num_nodes
-        num_edges = tree._nodes[: tree.num_nodes, uct.NUM_EDGES].sum()
-        assert tree._sizes.tolist() == [tree.num_nodes, num_edges]
-        assert (tree._edges[:num_edges, uct.CHILD] >= 0).sum() == tree.num_nodes - 1
+        num_edges = tree._nodes["num_edges"][: tree.num_nodes].sum()
+        assert tree._trees["num_edges"][0] == num_edges
+        assert (tree._edges["child"][:num_edges] >= 0).sum() == tree.num_nodes - 1
     assert twice.descend(line, state.record)
     assert tree_below(twice._nodes, twice._edges, 0) == expected
     before = known(tree).visits.sum()
@@ -258,7 +255,7 @@ def test_a_full_tree_stops_growing_and_simulations_continue(room: tuple[int, int
     assert known(tree).visits.sum() == 2000
     assert tree.num_nodes == room[0] or 100 - 20 < 19 * tree.num_nodes <= 100
     # A sum of 2,147,484 wins in units of 1/1000 would overflow.
-    tree._nodes[0, NODE_VISITS] = MAX_VISITS - 5
+    tree._nodes["visits"][0] = MAX_VISITS - 5
     assert tree.search(100, 1.0) == 5
     assert tree.search(100, 1.0) == 0
     assert MAX_VISITS * UNIT < 2**31 <= (MAX_VISITS + 1) * UNIT

@@ -14,8 +14,7 @@ from made_up_network import MadeUpNetwork
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.models.bots import search_bot
 from stoneworks.models.bots.bot import Analysis
-from stoneworks.models.bots.search_bot import PLAYING_POLICY, SearchBot
-from stoneworks.models.search.evaluation_cache import EvaluationCache
+from stoneworks.models.bots.search_bot import PLAYING_RULE, SearchBot
 from stoneworks.models.search.network_search import NetworkSearch, SearchSettings
 from stoneworks.models.search.puct import PUCT
 
@@ -40,7 +39,7 @@ def test_the_search_is_the_configured_one() -> None:
     game = load_game("vadus(size=3)")
     state = game.new_initial_state()
     configured = SearchSettings(PUCT(noise_fraction=0))
-    for given, settings in (({}, SearchSettings(PLAYING_POLICY)), ({"settings": configured}, configured)):
+    for given, settings in (({}, SearchSettings(PLAYING_RULE)), ({"settings": configured}, configured)):
         search = NetworkSearch(game, MadeUpNetwork(game, 1.0), settings, max_games=1, max_simulations=20)
         expected = search.run(np.array([state.record], game.state_dtype), 20, np.random.default_rng(0))
         found = make_bot(game, simulations=20, **given).search(state)
@@ -88,7 +87,7 @@ def test_an_analysis_without_a_limit_grows_until_it_is_stopped() -> None:
 def test_a_proven_result_is_not_discounted() -> None:
     game = load_game("vadus(size=2)")
     bot, state = (
-        make_bot(game, simulations=64, settings=SearchSettings(PLAYING_POLICY, discount=0.9)),
+        make_bot(game, simulations=64, settings=SearchSettings(PLAYING_RULE, discount=0.9)),
         game.new_initial_state(),
     )
     while not state.is_terminal():
@@ -98,48 +97,6 @@ def test_a_proven_result_is_not_discounted() -> None:
             assert found.proven in (1, 0, -1)
         state.apply_action(found.action)
     assert found.proven == state.returns()[found.player]
-
-
-def test_the_network_evaluates_each_position_of_a_game_once() -> None:
-    """Also from move to move; the answers, and so the moves, are those of a bot that forgets."""
-    game = load_game("vadus(size=3)")
-    network = MadeUpNetwork(game, 1.0)
-    bot, state = SearchBot(network, game, 1, simulations=40), game.new_initial_state()
-    first = bot.search(state)
-    asked = sum(network.asked)
-    again = bot.search(state)
-    assert sum(network.asked) == asked
-    np.testing.assert_array_equal(first.visits, again.visits)
-    child = state.child(int(first.actions[0]))
-    found = bot.search(child)
-    assert sum(network.asked) - asked < 41 - first.visits.max() // 4
-    fresh = make_bot(game, simulations=40).search(child)
-    np.testing.assert_array_equal(found.visits, fresh.visits)
-    np.testing.assert_array_equal(found.values, fresh.values)
-    bot.restart()
-    before = sum(network.asked)
-    bot.search(state)
-    assert sum(network.asked) == before + asked
-
-
-def test_a_full_cache_discards_the_oldest_entries() -> None:
-    game = load_game("vadus(size=2)")
-    network = MadeUpNetwork(game, 1.0)
-    room = 3 * game.num_actions * 4
-    cache = EvaluationCache(network, max_bytes=room)
-    rng = np.random.default_rng(0)
-    planes = rng.normal(size=(5, *game.observation_shape)).astype(np.float32)
-    expected = network(planes)
-    for rows in ([0], [0, 1], [2, 0, 2], [3], [3, 1], [0, 4]):
-        logits, values = cache(planes[rows])
-        np.testing.assert_allclose(logits, expected[0][rows], atol=1e-5)
-        np.testing.assert_allclose(values, expected[1][rows], atol=1e-5)
-        assert sum(of_row.nbytes for of_row, _ in cache._answers.values()) <= room
-    assert sum(network.asked) == 5 + 6, "a position that occurs twice in a call is evaluated once"
-    cache.clear()
-    for _ in range(2):
-        cache(planes[:3])
-    assert sum(network.asked) == 5 + 9
 
 
 def test_a_wrong_argument_is_named_with_its_value() -> None:

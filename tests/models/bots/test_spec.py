@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
 import sys
 from pathlib import Path
@@ -11,9 +12,10 @@ import pytest
 import yaml
 
 from processes import Run
-from stoneworks.envs.rules import RegistrationError
+from stoneworks.envs.rules import Game, RegistrationError, State, load_game
 from stoneworks.evaluation import RateSettings, load_ladder, rate
-from stoneworks.models import Parameter, register_bot
+from stoneworks.models import Bot, Parameter, load_bot, register_bot
+from stoneworks.models.bots.registry import BOTS, CHECKPOINT_SEARCH
 from stoneworks.models.bots.spec import BotSpec, Budget, UnknownBotError, UntrustedNameError, check_name_in_file
 from stoneworks.training.runs.config_files import load_config
 
@@ -24,7 +26,7 @@ def test_a_spec_says_what_a_name_says(tmp_path: Path) -> None:
     assert BotSpec.parse("random") == BotSpec("random", "random")
     spec = BotSpec.parse("mcts:0.5s,c=1.2,leaf=heuristic")
     assert (spec.kind, spec.budget) == ("mcts", Budget("seconds", 0.5))
-    assert spec.parameters == {"exploration": 1.2, "leaf": "evaluation"}
+    assert spec.parameters == {"exploration": 1.2, "leaf": "heuristic"}
     assert (spec.needs_heuristic, spec.entry.estimates_values, spec.entry.needs_torch) == (True, True, False)
     spec = BotSpec.parse("alphabeta:3,candidates=5")
     assert spec.arguments == {"turns": 3, "num_candidates": 5}
@@ -33,7 +35,7 @@ def test_a_spec_says_what_a_name_says(tmp_path: Path) -> None:
     assert (spec.text, spec.arguments) == ("python -u player.py, --seed=3", {"seconds": 2.0})
     assert spec.entry.starts_programs
     spec = BotSpec.parse("policy:some/file,c=2")
-    assert (spec.paths, spec.entry.needs_torch, spec.needs_heuristic) == ((Path("some/file,c=2"),), True, False)
+    assert (spec.paths, spec.entry.needs_torch, spec.needs_heuristic) == ((Path("some/file,c=2"),), False, False)
     spec = BotSpec.parse("vadus@64,batch=8,threads=2")
     assert (spec.shipped, spec.budget, spec.paths) == ("vadus", Budget("simulations", 64), ())
     assert spec.arguments == {"simulations": 64, "batch": 8, "threads": 2}
@@ -50,7 +52,7 @@ def test_bots_of_other_packages_declare_what_their_names_say() -> None:
     spec = BotSpec.parse("declared:7,style=wild")
     assert (spec.budget, spec.arguments) == (Budget("games", 7), {"games": 7, "style": "wild"})
     assert BotSpec.parse("free:a,b=c:d").text == "a,b=c:d"
-    with pytest.raises(RegistrationError, match="parameters must be a tuple of Parameter"):
+    with pytest.raises(RegistrationError, match=r"parameters must be a tuple of stoneworks\.models\.Parameter"):
         register_bot("wrong", "some.module:Bot", parameters=("c",))
     for name, message in (
         ("declared:11", "the budget must be an integer from 1 to 10 games, as in 'declared:2', got '11'"),
@@ -64,6 +66,43 @@ def test_bots_of_other_packages_declare_what_their_names_say() -> None:
     ):
         with pytest.raises(UnknownBotError, match=message):
             BotSpec.parse(name)
+
+
+def test_names_omit_what_is_the_default_of_the_constructor() -> None:
+    for entry in (*BOTS.loadable(), CHECKPOINT_SEARCH):
+        if entry.bot.startswith("stoneworks."):
+            arguments = inspect.signature(entry.load("bot")).parameters
+            for parameter in entry.parameters:
+                if parameter.default is not None and parameter.argument in arguments:
+                    assert arguments[parameter.argument].default == parameter.default, (entry.name, parameter.name)
+    for name, canonical in (
+        ("perfect:seconds=10,memory=256", "perfect"),
+        ("perfect:memory=8,seconds=0.25", "perfect:seconds=0.25,memory=8"),
+        ("mcts:1000000s,c=0.1234567891", "mcts:1000000s,c=0.1234567891"),
+        ("vadus@64,threads=1,batch=8", "vadus@64,batch=8"),
+        ("vadus@2.50s,threads=2", "vadus@2.5s,threads=2"),
+        ("policy:some/file,c=2", "policy:some/file,c=2"),
+        ("vadus", "vadus"),
+    ):
+        assert str(BotSpec.parse(name)) == str(BotSpec.parse(canonical)) == canonical
+
+
+def test_a_bot_has_the_name_that_made_it() -> None:
+    style = Parameter("style", words=("calm", "wild"))
+    register_bot("named", NamedBot, budgets=(Parameter("games", int, 1, 10),), parameters=(style,))
+    assert load_bot("named:7,style=wild", GAME).name == "named:7,style=wild"
+    assert NamedBot(load_game(GAME), games=7).name == "NamedBot"
+    assert load_bot("perfect:memory=1,seconds=2", GAME).name == "perfect:seconds=2,memory=1"
+
+
+class NamedBot(Bot):
+    """A bot with parameters that does not say what it is called."""
+
+    def __init__(self, game: Game, seed: int | None = None, *, games: int, style: str = "calm") -> None:
+        pass
+
+    def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
+        raise NotImplementedError
 
 
 @pytest.mark.parametrize(
@@ -94,9 +133,12 @@ def test_a_ladder_starts_no_program(tmp_path: Path) -> None:
     ladder = load_ladder(GAME)
     first, *others = ladder.players
     command = command_that_leaves_a_trace(trace)
+    pairings = tuple(
+        (command, others[0]["name"]) if first["name"] in names else names for names in ladder.settings.pairings
+    )
     evil = ladder.replace(
-        players=(first.replace(name=command), *others),
-        covariance_of=tuple(command if name == first.name else name for name in ladder.covariance_of),
+        settings=ladder.settings.replace(pairings=(*pairings, *ladder.settings.pairings)),
+        pairings=(*ladder.matches, ladder.matches[0].replace(names=(command, others[0]["name"]))),
     )
     with pytest.raises(UntrustedNameError, match="starts a program"):
         rate("random", evil, tmp_path / "games", RateSettings(num_pairs=1, scout_pairs=1, num_anchors=1))

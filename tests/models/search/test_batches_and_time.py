@@ -15,8 +15,8 @@ import pytest
 from game_play import played, random_state
 from made_up_network import MadeUpNetwork
 from stoneworks.envs.rules import Game, State, load_game
-from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
+from stoneworks.models.search.leaf_values import make_leaf_values
 from stoneworks.models.search.network_search import NetworkSearch, SearchResult, SearchSettings, _Deadline
 from stoneworks.models.search.puct import PUCT
 from stoneworks.models.search.tree import NO_NODE
@@ -64,13 +64,18 @@ def check_tree(search: NetworkSearch, discount: float = 1.0) -> None:
 
 @pytest.mark.parametrize("game_name", ["vadus(size=2)", "vadus(size=4)", "taugo(size=3)", "laido(size=3)"])
 @ALL
-@pytest.mark.parametrize("guide", ["none", "playouts"])
-def test_rounds_are_the_same_search_as_one_simulation_at_a_time(game_name: str, policy: Any, guide: str) -> None:
+@pytest.mark.parametrize("leaf_values", ["none", "playouts"])
+def test_rounds_are_the_same_search_as_one_simulation_at_a_time(game_name: str, policy: Any, leaf_values: str) -> None:
     game = load_game(game_name)
     roots = positions(game, 5)
     searches = []
     for batch in (1, None):
-        settings = {"batch": batch, "guide": make_guide(guide, game), "guide_weight": 0.5, "discount": 0.99}
+        settings = {
+            "batch": batch,
+            "leaf_values": make_leaf_values(leaf_values, game),
+            "leaf_value_weight": 0.5,
+            "discount": 0.99,
+        }
         searches.append(make_search(game, policy, len(roots), **settings))
     for simulations in (1, 7, 64, 100):
         one, other = (search.run(roots, simulations, np.random.default_rng(3)) for search in searches)

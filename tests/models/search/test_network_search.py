@@ -19,11 +19,11 @@ from stoneworks.envs.rules import NO_ACTION, Game, State, load_game
 from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.envs.rules.parts import heuristic_scale
 from stoneworks.models.search import turn_wins
-from stoneworks.models.search.guides import make_guide
-from stoneworks.models.search.gumbel import Gumbel, mixed_value, narrow
-from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy, SearchResult, SearchSettings
+from stoneworks.models.search.gumbel import Gumbel, halve_considered, mixed_value
+from stoneworks.models.search.leaf_values import make_leaf_values
+from stoneworks.models.search.network_search import NetworkSearch, SearchResult, SearchSettings, SelectionRule
 from stoneworks.models.search.puct import PUCT
-from stoneworks.models.search.tree import EDGE, ENDED, GAME, NO_NODE, NODE, PROVEN, back_up, exponentials, is_lost
+from stoneworks.models.search.tree import EDGE, ENDED, GAME, NO_NODE, NODE, SOLVED, back_up, exponentials, is_lost
 from stoneworks.models.search.turn_wins import MAX_TURN_ACTIONS
 
 Answers = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
@@ -48,7 +48,7 @@ class TableNetwork:
 
 
 def search(
-    states: State | list[State], evaluate: Evaluate, policy: SearchPolicy, simulations: int, **settings: Any
+    states: State | list[State], evaluate: Evaluate, policy: SelectionRule, simulations: int, **settings: Any
 ) -> SearchResult:
     states = [states] if isinstance(states, State) else states
     game = states[0].get_game()
@@ -132,8 +132,8 @@ class SlowGumbel(SlowSearch):
         self.settings = settings
         self.noise = noise
 
-    def scaled_completed_values(self, node: Node) -> dict[int, float]:
-        """Equation 8 of the completed Q-values, which have v_mix (equation 33) for actions without visits."""
+    def completed_values(self, node: Node) -> dict[int, float]:
+        """Q-values, and v_mix (equation 33) for actions without visits."""
         visited = list(node.visits)
         num_visits = sum(node.visits.values())
         mixed = node.network_value
@@ -141,8 +141,12 @@ class SlowGumbel(SlowSearch):
             probability = sum(node.prior[action] for action in visited)
             weighted = sum(node.prior[action] * node.q(action) for action in visited)
             mixed = (node.network_value + num_visits / probability * weighted) / (1 + num_visits)
+        return {action: node.q(action) if action in node.visits else mixed for action in node.prior}
+
+    def scaled_completed_values(self, node: Node) -> dict[int, float]:
+        """Equation 8 of the completed Q-values."""
         scale = (self.settings.visit_offset + max(node.visits.values(), default=0)) * self.settings.value_scale
-        return {action: scale * (node.q(action) if action in node.visits else mixed) for action in node.prior}
+        return {action: scale * value for action, value in self.completed_values(node).items()}
 
     def improved_policy(self, node: Node) -> dict[int, float]:
         values = self.scaled_completed_values(node)
@@ -181,7 +185,9 @@ class SlowGumbel(SlowSearch):
             self.simulate(root, forced=action)
         most = max(root.visits.values())
         action = self.best([action for action, visits in root.visits.items() if visits == most])
-        return action, root.mean, self.improved_policy(root), root.visits
+        policy = self.improved_policy(root)
+        value = sum(policy[action] * value for action, value in self.completed_values(root).items())
+        return action, value, policy, root.visits
 
 
 class SlowPUCT(SlowSearch):
@@ -211,7 +217,8 @@ class SlowPUCT(SlowSearch):
         for _ in range(simulations):
             self.simulate(root)
         policy = {action: visits / simulations for action, visits in root.visits.items()}
-        return max(root.visits, key=root.visits.__getitem__), root.mean, policy, root.visits
+        action = max(root.visits, key=root.visits.__getitem__)
+        return action, root.q(action), policy, root.visits
 
 
 @pytest.mark.parametrize("game_name", small_games())
@@ -262,9 +269,9 @@ def test_playouts_are_mixed_with_the_network_by_their_weight(weight: float) -> N
     outcome = after(root, "pass pass").returns()[root.current_player()]
     assert outcome != 0
     network = TableNetwork(root, {}, {(): 0.5, (passing,): -0.25})
-    guide = make_guide("playouts", root.get_game(), 3)
-    result = search(root, network, Gumbel(gumbel_scale=0), 1, guide=guide, guide_weight=weight)
-    expected = (1 - weight) * (0.5 + 0.25) / 2 + weight * outcome
+    playouts = make_leaf_values("playouts", root.get_game(), 3)
+    result = search(root, network, Gumbel(gumbel_scale=0), 1, leaf_values=playouts, leaf_value_weight=weight)
+    expected = (1 - weight) * 0.25 + weight * outcome
     assert result.values[0] == pytest.approx(expected, abs=1e-6)
 
 
@@ -272,8 +279,8 @@ def test_playouts_are_mixed_with_the_network_by_their_weight(weight: float) -> N
     "name", ["vadus(size=3)", "laido(size=3)", "taugo(size=4)", "taigo(radius=3)", "trugo(radius=3,tiles=12)"]
 )
 @pytest.mark.parametrize("weight", [0.0, 0.5, 1.0])
-def test_evaluations_are_mixed_with_the_network_by_their_weight(name: str, weight: float) -> None:
-    """A search of one simulation evaluates the root and its most probable child."""
+def test_heuristics_are_mixed_with_the_network_by_their_weight(name: str, weight: float) -> None:
+    """A search of one simulation evaluates the most probable child, whose value is that of the root."""
     game = load_game(name)
     scale = heuristic_scale(game)
     for root in random_states(game, 4, seed=3):
@@ -282,16 +289,16 @@ def test_evaluations_are_mixed_with_the_network_by_their_weight(name: str, weigh
         if child.is_terminal():
             continue
         network = TableNetwork(root, {first: 9.0}, {(): 0.5, (first,): -0.25})
-        guide = make_guide("evaluation", game)
-        result = search(root, network, Gumbel(gumbel_scale=0), 1, guide=guide, guide_weight=weight)
+        heuristic = make_leaf_values("heuristic", game)
+        result = search(root, network, PUCT(noise_fraction=0), 1, leaf_values=heuristic, leaf_value_weight=weight)
         sign = 1 if child.current_player() == root.current_player() else -1
-        of_root, of_child = (math.tanh(evaluation(state) / scale) for state in (root, child))
-        expected = (1 - weight) * (0.5 - sign * 0.25) / 2 + weight * (of_root + sign * of_child) / 2
+        of_child = math.tanh(evaluation(child) / scale)
+        expected = sign * (weight * of_child - (1 - weight) * 0.25)
         assert result.values[0] == pytest.approx(expected, abs=1e-5)
 
 
 @BOTH
-def test_a_move_that_is_proven_to_lose_is_not_played_where_another_is_left(policy: SearchPolicy) -> None:
+def test_a_move_that_is_proven_to_lose_is_not_played_where_another_is_left(policy: SelectionRule) -> None:
     """The network prefers the pass that ends and loses the game, and after it the last stone."""
     root = played("vadus(size=2)", "a2 b2 a3 pass")
     passing = root.string_to_action("pass")
@@ -422,19 +429,19 @@ def test_a_narrowed_root_keeps_its_mixed_value() -> None:
     nodes["visits"][1], nodes["total_value"][1] = 1, -1
     edges["child"], edges["prior"], edges["noise"] = [1, -1, -1, -1], 0.25, np.log(0.25)
     before = mixed_value(nodes, edges, 0, 1)
-    narrow(nodes, edges, game[0], Gumbel(max_considered=2).parameters, True)
+    halve_considered(nodes, edges, game[0], Gumbel(max_considered=2).parameters, True)
     assert edges["child"].tolist() == [-1, -1, 1, -1]
     assert mixed_value(nodes, edges, 0, 1) == before
 
 
 def test_a_proven_draw_is_no_loss_and_is_backed_up_in_place_of_the_last_result() -> None:
     nodes = np.zeros(3, NODE)
-    nodes["solved"], nodes["network_value"] = [PROVEN, PROVEN, ENDED], [0, -1, -1]
+    nodes["solved"], nodes["network_value"] = [SOLVED, SOLVED, ENDED], [0, -1, -1]
     lost = [is_lost(nodes, node, sign) for node in (NO_NODE, 0, 1, 2) for sign in (1, -1)]
     assert lost == [False] * 4 + [True] + [False] * 3
     nodes = np.zeros(3, NODE)
     nodes["parent"], nodes["player"], nodes["num_unsolved"] = [NO_NODE, 0, 1], [0, 0, 1], [2, 1, 0]
-    nodes["solved"], nodes["network_value"], nodes["solved_value"] = [0, 0, PROVEN], [0, 0, -1], [-np.inf, 0, -np.inf]
+    nodes["solved"], nodes["network_value"], nodes["solved_value"] = [0, 0, SOLVED], [0, 0, -1], [-np.inf, 0, -np.inf]
     nodes["visits"] = nodes["pending"] = 1
     back_up(nodes, 2, -1.0, 1.0, True)
     assert nodes["total_value"].tolist() == [0, 0, -1]

@@ -15,9 +15,9 @@ from made_up_network import MadeUpNetwork
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.bots.mcts_bot import MCTSBot
-from stoneworks.models.search.alphabeta import PROVEN
+from stoneworks.models.search.alphabeta import PROVEN_VALUE
 from stoneworks.models.search.gumbel import Gumbel
-from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy, SearchSettings
+from stoneworks.models.search.network_search import NetworkSearch, SearchSettings, SelectionRule
 from stoneworks.models.search.puct import PUCT
 from stoneworks.models.search.turn_search import MAX_CANDIDATES
 from stoneworks.models.solver import Solver
@@ -67,11 +67,11 @@ def claims_of_mcts(game: Game, states: list[State]) -> Iterator[Claim]:
 def claims_of_alphabeta(game: Game, states: list[State]) -> Iterator[Claim]:
     values, actions = AlphaBetaBot(game, 0, turns=2, num_candidates=MAX_CANDIDATES).search(records_of(states))
     for state, value, action in zip(states, values.max(axis=1), actions.tolist(), strict=True):
-        if abs(value) >= PROVEN:
+        if abs(value) >= PROVEN_VALUE:
             yield from claims_of(state, float(np.sign(value)), [action])
 
 
-def claims_of_network_search(game: Game, states: list[State], policy: SearchPolicy, **others: Any) -> Iterator[Claim]:
+def claims_of_network_search(game: Game, states: list[State], policy: SelectionRule, **others: Any) -> Iterator[Claim]:
     """The network is untrained but confident."""
     settings, rng = SearchSettings(policy, solve=True, **others), np.random.default_rng(0)
     at_once = 100 if settings.threads == 1 else 1

@@ -15,7 +15,7 @@ from stoneworks.envs.rules import load_game
 from stoneworks.models import shipped
 from stoneworks.models.bots.search_bot import SearchBot, playing_settings
 from stoneworks.models.checkpoint import load_checkpoint
-from stoneworks.models.evaluator import NetworkEvaluator, make_evaluator
+from stoneworks.models.inference.network_inference import TorchInference, make_inference
 
 GAMES = read_test_data("search_games.jsonl")
 
@@ -30,7 +30,7 @@ def test_stored_games_are_played_again(stored: dict[str, Any], by_torch: bool) -
     network = checkpoint.network
     cpu = torch.device("cpu")
     evaluate = (
-        NetworkEvaluator(network, device=cpu, dtype=torch.float32) if by_torch else make_evaluator(network, device=cpu)
+        TorchInference(network, device=cpu, dtype=torch.float32) if by_torch else make_inference(network, device=cpu)
     )
     settings = playing_settings(checkpoint.play, game, network.features)
     bot = SearchBot(evaluate, game, stored["seed"], simulations=int(simulations), settings=settings)

@@ -30,12 +30,13 @@ from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import load_checkpoint, load_training_state
-from stoneworks.models.evaluator import NetworkEvaluator
+from stoneworks.models.inference.network_inference import TorchInference
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.training.alphazero.algorithm import METRICS, lines_of
 from stoneworks.training.alphazero.learner import Learner, Losses
 from stoneworks.training.alphazero.positions import position_dtype
-from stoneworks.training.alphazero.sources import SelfPlayError, SelfPlayProcesses
+from stoneworks.training.alphazero.processes import SelfPlayProcesses
+from stoneworks.training.alphazero.sources import InProcessSelfPlay, SelfPlayError
 from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.config_files import dump_config
 from stoneworks.training.runs.run import TrainingStatus, train_run
@@ -110,11 +111,26 @@ def test_changed_numbers_of_samples_count_from_the_resumption_on(tmp_path: Path)
     part, _ = stopped(alphazero(), tmp_path, 2)
     before = saved(tmp_path)
     assert (before["gradient_steps"], before["samples_due"]) == divmod(part.done, 16)
-    learner = {"batch_size": 8, "samples_per_position": 2.0}
+    learner = {"batch_size": 8, "replay_ratio": 2.0}
     last = train_run(alphazero(learner=learner), tmp_path, resume=True)
     further = before["samples_due"] + 2 * (last.done - part.done)
     after = saved(tmp_path)
     assert (after["gradient_steps"] - before["gradient_steps"], after["samples_due"]) == divmod(further, 8)
+
+
+def test_the_last_iteration_is_as_long_as_what_is_left_of_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collect, asked = InProcessSelfPlay.collect, []
+    monkeypatch.setattr(
+        InProcessSelfPlay, "collect", lambda source, number, stop: asked.append(number) or collect(source, number, stop)
+    )
+    ends = []
+    train_run(
+        alphazero(positions=100, positions_per_iteration=60), tmp_path, on_metrics=lambda _, done: ends.append(done)
+    )
+    assert asked == [min(60, 100 - done) for done in (0, *ends[:-1])]
+    assert asked[-1] < 60
 
 
 def test_a_run_with_a_self_play_process_learns_and_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -130,7 +146,7 @@ import sys, time
 import numpy as np
 from stoneworks.models.network import Architecture, make_network
 from stoneworks.envs.rules import load_game
-from stoneworks.training.alphazero.sources import SelfPlayProcesses
+from stoneworks.training.alphazero.processes import SelfPlayProcesses
 from stoneworks.training.runs.config_files import load_config
 
 config = load_config(sys.argv[1])
@@ -180,8 +196,87 @@ def test_a_self_play_process_that_fails_or_is_killed_is_an_error() -> None:
             source.collect(10**9, threading.Event())
 
 
+# Weights that a pipe cannot hold: without a reader, they wait in this process.
+STARTING = """
+import multiprocessing.context, signal, sys
+import numpy as np
+from stoneworks.models.network import Architecture, make_network
+from stoneworks.envs.rules import load_game
+from stoneworks.training.alphazero.processes import SelfPlayProcesses
+from stoneworks.training.runs.config_files import load_config
+
+config = load_config(sys.argv[1], {"network.channels": 64})
+network = make_network(Architecture.of_game(load_game(config.game), config.network))
+start, started = multiprocessing.context.SpawnProcess.start, []
+
+def start_one(process):
+    if started:
+        %s
+    started.append(process)
+    start(process)
+
+multiprocessing.context.SpawnProcess.start = start_one
+SelfPlayProcesses(network, config, np.random.SeedSequence(0), 2, 0.0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("failure", "code", "error"),
+    [
+        (
+            "raise BlockingIOError(11, 'too many processes')",
+            1,
+            "self-play process 2 of 2 cannot be started: .*too many",
+        ),
+        ("signal.signal(signal.SIGTERM, lambda *_: sys.exit(7)); signal.raise_signal(signal.SIGTERM)", 7, "^$"),
+    ],
+)
+def test_self_play_that_cannot_start_ends_with_its_error(tmp_path: Path, failure: str, code: int, error: str) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(dump_config(alphazero()), encoding="utf-8")
+    command = [sys.executable, "-c", STARTING % failure, str(file)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert ended.returncode == code
+    assert re.search(error, ended.stderr)
+
+
+def test_weights_that_no_process_reads_do_not_keep_this_one_alive(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(dump_config(alphazero()), encoding="utf-8")
+    kill = "[one.kill() for one in source._processes]; source.update(network.playing_state_dict(), 0.0); sys.exit(5)"
+    program = STARTING.replace("SelfPlayProcesses(n", "source = SelfPlayProcesses(n") % "pass" + kill
+    command = [sys.executable, "-c", program, str(file)]
+    assert subprocess.run(command, timeout=300, check=False).returncode == 5
+
+
+WITHOUT_MAIN_GUARD = {
+    "train": """
+import stoneworks
+stoneworks.train("vadus-5", "run", positions=10, processes=2)
+""",
+    "arena": """
+from stoneworks.evaluation.arena import play_arena
+from stoneworks.evaluation.settings import ArenaSettings
+settings = ArenaSettings(game="vadus(size=2)", pairings=(("random", "greedy"),), num_pairs=2, chunk_pairs=1)
+play_arena(settings, "arena", workers=2)
+""",
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_MAIN_GUARD)
+def test_a_program_without_a_main_guard_is_told_so(tmp_path: Path, name: str) -> None:
+    (tmp_path / "program.py").write_text(WITHOUT_MAIN_GUARD[name], encoding="utf-8")
+    ended = subprocess.run(
+        [sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert ended.returncode == 1
+    last = ended.stderr.strip().splitlines()[-1]
+    assert last.startswith("stoneworks.processes.MainGuardError: ")
+    assert "if __name__ == '__main__':" in last
+
+
 def test_a_signal_that_ends_self_play_first_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stoneworks.training.alphazero.sources._SECONDS_TO_STOP", 600.0)
+    monkeypatch.setattr("stoneworks.training.alphazero.processes._SECONDS_TO_STOP", 600.0)
     with self_play_processes(1) as source:
         source._processes[0].terminate()
         source._processes[0].join()
@@ -283,10 +378,10 @@ PERFECT = alphazero(
     positions=10_000,
     positions_per_iteration=256,
     network={"channels": 32, "blocks": 2},
-    search={"simulations": 64, "full_share": 1.0, "guide": "none", "value_scale": 0.5},
+    search={"simulations": 64, "full_search_share": 1.0, "leaf_values": "none", "value_scale": 0.5},
     self_play={"num_games": 64, "random_opening_share": 0.9, "random_opening_actions": 6},
     learner={
-        **{"batch_size": 128, "samples_per_position": 10.0, "min_window": 4_000, "learning_rate": 3e-3},
+        **{"batch_size": 128, "replay_ratio": 10.0, "min_window": 4_000, "learning_rate": 3e-3},
         **{"warm_up_steps": 50, "ema_decay": 0.98, "search_value_share": 0.5},
     },
 )
@@ -317,8 +412,8 @@ def guaranteed(bot: SearchBot, game: Game, player: int) -> float:
 
 def guarantees(network: BoardNetwork, game: Game, simulations: int) -> tuple[float, float]:
     """What a search with the network guarantees itself as first and as second player."""
-    evaluator = NetworkEvaluator(network, device=torch.device("cpu"), dtype=torch.float32)
-    bot = SearchBot(evaluator, game, simulations=simulations)
+    inference = TorchInference(network, device=torch.device("cpu"), dtype=torch.float32)
+    bot = SearchBot(inference, game, simulations=simulations)
     return guaranteed(bot, game, 0), guaranteed(bot, game, 1)
 
 

@@ -1,4 +1,4 @@
-"""The learner: its losses against plain numpy, with and without the final board, its schedule, its average, and resuming."""
+"""The learner: its losses against plain numpy, with and without the ownership, its schedule, its average, and resuming."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
-from stoneworks.training.alphazero.config import LearnerConfig, has_final_board
-from stoneworks.training.alphazero.final_board import final_board, final_board_loss
+from stoneworks.training.alphazero.config import LearnerConfig, has_ownership
 from stoneworks.training.alphazero.learner import Learner, policy_losses
+from stoneworks.training.alphazero.ownership import ownership, ownership_loss
 from stoneworks.training.alphazero.positions import BatchMaker, TrainingBatch, check_positions, make_positions
 from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.run import train_run
@@ -154,10 +154,11 @@ def test_the_acting_network_is_the_average_of_the_weights() -> None:
     assert not any(weights.requires_grad for weights in learner.acting_network.parameters())
 
 
-def test_gradients_are_clipped_and_their_norm_is_reported() -> None:
+def test_gradients_are_clipped_and_their_norm_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     batch, norms, lengths = some_batch(), [], []
     for norm in (1e-3, 100.0):
-        learner = make_learner(SETTINGS.replace(max_gradient_norm=norm))
+        monkeypatch.setattr("stoneworks.training.alphazero.learner.MAX_GRADIENT_NORM", norm)
+        learner = make_learner(SETTINGS)
         norms.append(learner.step(batch, 0).gradient_norm)
         gradients = [weights.grad.flatten() for weights in learner.network.parameters() if weights.grad is not None]
         lengths.append(torch.cat(gradients).norm().item())
@@ -182,7 +183,7 @@ def test_a_learner_resumes_exactly_from_its_state(num_steps: int) -> None:
     assert_equal_tensors(whole.acting_network.state_dict(), part.acting_network.state_dict())
 
 
-GAMES = [name for name in small_games() if has_final_board(load_game(name))]
+GAMES = [name for name in small_games() if has_ownership(load_game(name))]
 
 
 def some_positions(game: Game) -> npt.NDArray[np.void]:
@@ -204,8 +205,8 @@ def test_positions_have_the_board_at_the_end_of_their_game(name: str) -> None:
         for position in played.positions:
             player = int(position["state"]["current_player"])
             own, opponent = (state.observation_tensor(player)[plane] for plane in planes_of_stones(game))
-            np.testing.assert_array_equal(position["final_board"].reshape(own.shape), own - opponent)
-            different += (final_board(game, position["state"], player) != position["final_board"]).any()
+            np.testing.assert_array_equal(position["ownership"].reshape(own.shape), own - opponent)
+            different += (ownership(game, position["state"], player) != position["ownership"]).any()
     assert different > 0, "it is not the board of the position itself"
     assert {load_game(name).name for name in GAMES} == {"vadus", "laido", "taugo"}
 
@@ -217,23 +218,23 @@ def test_the_target_is_turned_with_the_position(name: str) -> None:
     positions = some_positions(game)[:20]
     for position in positions:
         player = int(position["state"]["current_player"])
-        position["final_board"] = final_board(game, position["state"], player)
-    batch = BatchMaker(game, final_boards=True).make(positions, np.random.default_rng(0))
+        position["ownership"] = ownership(game, position["state"], player)
+    batch = BatchMaker(game, ownership=True).make(positions, np.random.default_rng(0))
     own, opponent = (batch.observations[:, plane] for plane in planes_of_stones(game))
-    assert torch.equal(batch.final_boards, (own - opponent).flatten(1).long())
-    assert batch.final_boards.abs().sum() > 0
+    assert torch.equal(batch.ownership, (own - opponent).flatten(1).long())
+    assert batch.ownership.abs().sum() > 0
 
 
 def test_the_head_learns_the_target_by_the_mean_cross_entropy_and_only_with_a_weight() -> None:
-    batch = BatchMaker(GAME, final_boards=True).make(some_positions(GAME)[:8], np.random.default_rng(0))
-    learner = make_learner(LearnerConfig(learning_rate=1e-2, final_board_weight=1.0))
+    batch = BatchMaker(GAME, ownership=True).make(some_positions(GAME)[:8], np.random.default_rng(0))
+    learner = make_learner(LearnerConfig(learning_rate=1e-2, ownership_weight=1.0))
     first = learner.step(batch, 0)
-    assert first.final_board == pytest.approx(np.log(3)), "the head begins with equal probabilities"
+    assert first.ownership == pytest.approx(np.log(3)), "the head begins with equal probabilities"
     for _ in range(200):
         last = learner.step(batch, 0)
-    assert last.final_board < 0.3
-    assert make_learner(SETTINGS).step(batch, 0).final_board == 0
-    assert not any("final_board" in name for name in learner.acting_network.playing_state_dict())
+    assert last.ownership < 0.3
+    assert make_learner(SETTINGS).step(batch, 0).ownership == 0
+    assert not any("ownership" in name for name in learner.acting_network.playing_state_dict())
     generator = np.random.default_rng(0)
     logits = generator.normal(size=(2, 3, 5))
     owners = generator.integers(-1, 2, size=(2, 5))
@@ -242,31 +243,31 @@ def test_the_head_learns_the_target_by_the_mean_cross_entropy_and_only_with_a_we
         np.log(np.exp(logits[row, :, cell]).sum()) - logits[row, 1 - owners[row, cell], cell]
         for row, cell in np.argwhere(on_board)
     ]
-    loss = final_board_loss(torch.from_numpy(logits), torch.from_numpy(owners), torch.from_numpy(on_board))
+    loss = ownership_loss(torch.from_numpy(logits), torch.from_numpy(owners), torch.from_numpy(on_board))
     assert loss.item() == pytest.approx(np.mean(terms))
 
 
-def test_what_has_no_final_board_or_one_out_of_range_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"final_board_weight must be 0 for .* got 0\.5"):
-        Learner(BoardNetwork(some_network().architecture), LearnerConfig(final_board_weight=0.5), CPU, torch.float32)
+def test_what_has_no_ownership_or_one_out_of_range_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"ownership_weight must be 0 for .* got 0\.5"):
+        Learner(BoardNetwork(some_network().architecture), LearnerConfig(ownership_weight=0.5), CPU, torch.float32)
     for game in ("taigo(radius=4)", "trugo(tiles=18,radius=5)"):
-        with pytest.raises(ConfigError, match=r"learner\.final_board_weight must be 0: .* has no planes own_stones"):
-            alphazero(game=game, learner={"final_board_weight": 0.5})
+        with pytest.raises(ConfigError, match=r"learner\.ownership_weight must be 0: .* has no planes own_stones"):
+            alphazero(game=game, learner={"ownership_weight": 0.5})
     check_positions(GAME, positions := some_positions(GAME))
-    positions["final_board"][3, 5] = 3
-    with pytest.raises(ValueError, match="position 3 is not valid: its final_board is out of range"):
+    positions["ownership"][3, 5] = 3
+    with pytest.raises(ValueError, match="position 3 is not valid: its ownership is out of range"):
         check_positions(GAME, positions)
 
 
 def test_a_run_learns_the_target_and_resumes_after_a_stop(tmp_path: Path) -> None:
-    config = alphazero(positions=100, positions_per_iteration=40, learner={"min_window": 20, "final_board_weight": 0.5})
+    config = alphazero(positions=100, positions_per_iteration=40, learner={"min_window": 20, "ownership_weight": 0.5})
     part, seen = stopped(config, tmp_path, 1)
     assert not part.finished
     with pytest.raises(CheckpointError, match=r"auxiliary heads must be those of the checkpoint.*auxiliary\.final"):
         train_run(alphazero(positions=100, positions_per_iteration=40), tmp_path, resume=True)
     assert train_run(config, tmp_path, resume=True, report=seen.append).finished
-    losses = [status.metrics["final_board"] for status in seen if "final_board" in status.metrics]
+    losses = [status.metrics["ownership"] for status in seen if "ownership" in status.metrics]
     assert len(losses) > 1
     assert all(0 < loss < 1.2 for loss in losses)
     network = load_checkpoint(tmp_path / "checkpoint", load_game(config.game)).network
-    assert not any("final_board" in name for name in network.state_dict())
+    assert not any("ownership" in name for name in network.state_dict())

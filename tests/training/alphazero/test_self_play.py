@@ -17,17 +17,18 @@ from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.envs.rules.parts import has_heuristic
 from stoneworks.evaluation.match import random_opening
 from stoneworks.models import load_bot
-from stoneworks.models.search.guides import Guide
+from stoneworks.models.bots.greedy_bot import GreedyBot
+from stoneworks.models.search.leaf_values import LeafValues
+from stoneworks.training.alphazero import sources
 from stoneworks.training.alphazero.config import AlphaZeroConfig
-from stoneworks.training.alphazero.mixed_self_play import MixedSelfPlay
-from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
-from stoneworks.training.alphazero.teacher import Teacher
+from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay, SelfPlayTimings, greedy_search
+from stoneworks.training.alphazero.sources import InProcessSelfPlay
 from stoneworks.training.runs.algorithms import ConfigError
 from tiny_runs import Values, alphazero, self_played
 
 
 def tiny(game: str, search: dict[str, Any] | None = None, self_play: dict[str, Any] | None = None) -> AlphaZeroConfig:
-    search = {"simulations": 8, "full_share": 1.0, "guide": "none", **(search or {})}
+    search = {"simulations": 8, "full_search_share": 1.0, "leaf_values": "none", **(search or {})}
     self_play = {"num_games": 6, "random_opening_share": 0.0, **(self_play or {})}
     return alphazero(game=game, search=search, self_play=self_play)
 
@@ -42,7 +43,7 @@ def replayed(game: Game, played: PlayedGame) -> list[State]:
 def test_games_are_legal_and_complete_with_their_own_positions(game_name: str, policy: str) -> None:
     game = load_game(game_name)
     decided = 0
-    search = {"policy": policy, "simulations": 4, "full_share": 0.7}
+    search = {"policy": policy, "simulations": 4, "full_search_share": 0.7}
     for played in self_played(tiny(game_name, search, {"random_opening_share": 0.5}), 16):
         states = replayed(game, played)
         assert states[-1].is_terminal()
@@ -94,7 +95,7 @@ def test_games_differ_without_random_openings_too() -> None:
 
 def test_only_full_searches_are_stored() -> None:
     game = load_game("vadus(size=3)")
-    config = tiny("vadus(size=3)", {"full_share": 0.4, "simulations": 9, "fast_simulations": 3})
+    config = tiny("vadus(size=3)", {"full_search_share": 0.4, "simulations": 9, "capped_simulations": 3})
     self_play = SelfPlay(game, Values(game), config, np.random.SeedSequence(0))
     played: list[PlayedGame] = []
     simulations: list[int] = []
@@ -114,39 +115,47 @@ def test_only_full_searches_are_stored() -> None:
 def test_the_guide_counts_in_all_searches_with_a_weight_that_falls_to_0(monkeypatch: pytest.MonkeyPatch) -> None:
     game = load_game("vadus(size=3)")
     weight = [[0, 0.8], [0.5, 0]]
-    settings = {"full_share": 0.5, "guide": "playouts", "guide_playouts": 3, "guide_weight": weight}
+    settings = {
+        "full_search_share": 0.5,
+        "leaf_values": "playouts",
+        "leaf_value_playouts": 3,
+        "leaf_value_weight": weight,
+    }
     self_play = SelfPlay(game, Values(game, value=0.5), tiny(str(game), settings), np.random.SeedSequence(0))
     for progress, weight in ((0.0, 0.8), (0.25, 0.4), (0.5, 0.0), (1.0, 0.0)):
         self_play.set_progress(progress)
-        assert self_play.search.guide_weight == pytest.approx(weight)
-    guide = Mock(side_effect=Guide.evaluate)
-    monkeypatch.setattr(Guide, "evaluate", lambda *arguments: guide(*arguments))
+        assert self_play.search.leaf_value_weight == pytest.approx(weight)
+    evaluate = Mock(side_effect=LeafValues.evaluate)
+    monkeypatch.setattr(LeafValues, "evaluate", lambda *arguments: evaluate(*arguments))
     for guided in (True, False):
         self_play.set_progress(0.0 if guided else 0.5)
         num_guided = set()
         for _ in range(20):
             before = self_play.search.num_simulations_done
-            guide.reset_mock()
+            evaluate.reset_mock()
             self_play.step()
-            num_guided.add((self_play.search.num_simulations_done - before == 6 * 8, guide.called))
+            num_guided.add((self_play.search.num_simulations_done - before == 6 * 8, evaluate.called))
         assert num_guided == {(True, guided), (False, guided)}
     monkeypatch.setattr("stoneworks.training.alphazero.config.has_heuristic", lambda game: False)
-    tiny("vadus(size=2)", {"guide": "playouts"})
-    with pytest.raises(ConfigError, match="guide must be playouts or none"):
-        tiny("vadus(size=2)", {"guide": "evaluation"})
+    tiny("vadus(size=2)", {"leaf_values": "playouts"})
+    with pytest.raises(ConfigError, match="leaf_values must be playouts or none"):
+        tiny("vadus(size=2)", {"leaf_values": "heuristic"})
 
 
-def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_later() -> None:
+def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("stoneworks.training.alphazero.self_play.SAMPLED_ACTIONS", 2)
     game = load_game("vadus(size=3)")
-    config = tiny(str(game), {"policy": "puct", "simulations": 30}, {"num_games": 200, "sampled_actions": 2})
+    config = tiny(str(game), {"policy": "puct", "simulations": 30}, {"num_games": 200})
     self_play = SelfPlay(game, Values(game), config, np.random.SeedSequence(0))
     agreed = []
     for _ in range(4):
         self_play.step()
         last = [  # of each game but those that have just begun
-            (actions[-1], positions[-1]["actions"].tolist(), positions[-1]["probabilities"])
-            for actions, positions in zip(self_play._actions, self_play._positions, strict=True)
-            if positions
+            (one.actions[-1], one.positions[-1]["actions"].tolist(), one.positions[-1]["probabilities"])
+            for one in self_play._games
+            if one.positions
         ]
         agreed.append(np.mean([action == kept[0] for action, kept, _ in last]))
         shares = [(chances[kept.index(action)], chances[0]) for action, kept, chances in last]
@@ -156,33 +165,50 @@ def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_lat
     assert all(share == highest for share, highest in shares)
 
 
-def lengths_of_games(self_play: MixedSelfPlay, num_steps: int) -> Counter[str]:
+def mixed_self_play(monkeypatch: pytest.MonkeyPatch, config: AlphaZeroConfig, network: Values) -> InProcessSelfPlay:
+    monkeypatch.setattr(sources, "make_inference", lambda *_: network)
+    return InProcessSelfPlay(Mock(playing_state_dict=dict), config, np.random.SeedSequence(3))
+
+
+def lengths_of_games(self_play: InProcessSelfPlay, num_steps: int) -> Counter[str]:
     """Return the number of positions of finished games by game string."""
     finished = [one for _ in range(num_steps) for one in self_play.step()[0]]
     return Counter(one.game for one in finished for _ in one.positions)
 
 
-def test_games_have_their_shares_and_settings_follow_their_schedules() -> None:
-    config = tiny("vadus(size=2)", search={"full_share": 0.5}, self_play={"num_games": 80})
+def test_games_have_their_shares_and_settings_follow_their_schedules(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = tiny("vadus(size=2)", search={"full_search_share": 0.5}, self_play={"num_games": 80})
     config = config.replace(games={"vadus(size=2)": 0.7, "vadus(size=3)": 0.29, "vadus(size=4)": 0.01})
     network = Values(*map(load_game, config.games))
-    lengths = lengths_of_games(MixedSelfPlay(network, config, np.random.SeedSequence(3)), 400)
+    lengths = lengths_of_games(mixed_self_play(monkeypatch, config, network), 400)
     assert max(network.batch_sizes) == 80
     assert {33, 16} <= network.batch_sizes, "in proportion to the shares, but not fewer than 16"
     assert lengths["vadus(size=3)"] / lengths["vadus(size=2)"] == pytest.approx(0.29 / 0.7, rel=0.25)
-    search = {"simulations": [[0, 4], [1, 12]], "fast_simulations": [[0, 2], [1, 4]], "discount": [[0, 1], [1, 0.8]]}
+    search = {"simulations": [[0, 4], [1, 12]], "capped_simulations": [[0, 2], [1, 4]], "discount": [[0, 1], [1, 0.8]]}
     config = tiny("vadus(size=2)", search).replace(
         games={"vadus(size=2)": ((0.0, 1.0), (0.5, 0.0)), "vadus(size=3)": ((0.0, 0.0), (0.5, 1.0))}
     )
     assert config.shares(0.25) == config.largest_shares() == {"vadus(size=2)": 0.5, "vadus(size=3)": 0.5}
-    self_play = MixedSelfPlay(Values(*map(load_game, config.games)), config, np.random.SeedSequence(3))
-    self_play.set_progress(0)
+    self_play = mixed_self_play(monkeypatch, config, Values(*map(load_game, config.games)))
+    self_play.update({}, 0.0)
     assert set(lengths_of_games(self_play, 40)) == {"vadus(size=2)"}
-    self_play.set_progress(0.75)
+    self_play.update({}, 0.75)
     assert set(lengths_of_games(self_play, 40)) == {"vadus(size=3)"}
     parts = self_play.parts.values()
-    assert [(one.simulations, one.fast_simulations) for one in parts] == 2 * [(10, 4)]
+    assert [(one.simulations, one.capped_simulations) for one in parts] == 2 * [(10, 4)]
     assert [one.search.discount for one in parts] == 2 * [pytest.approx(0.85)]
+
+
+def test_the_time_of_self_play_is_that_of_its_parts_and_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = tiny("vadus(size=2)").replace(games={"vadus(size=2)": 0.5, "vadus(size=3)": 0.5})
+    self_play = mixed_self_play(monkeypatch, config, Values(*map(load_game, config.games)))
+    steps = [self_play.step()[1] for _ in range(6)]
+    assert all(min(step) > 0 for step in steps)
+    assert SelfPlayTimings.sum(steps) == pytest.approx(
+        SelfPlayTimings.sum(part.timings for part in self_play.parts.values())
+    )
+    assert SelfPlayTimings.sum(steps).num_simulations == 6 * 6 * 8
+    assert SelfPlayTimings.sum(()) == SelfPlayTimings()
 
 
 @pytest.mark.parametrize("name", [game for game in small_games() if has_heuristic(load_game(game))])
@@ -190,7 +216,7 @@ def test_the_teacher_prefers_what_the_greedy_bot_prefers(name: str) -> None:
     game = load_game(name)
     rng = np.random.default_rng(0)
     states = [random_opening(game, int(rng.integers(1, 6)), rng) for _ in range(10)]
-    result = Teacher(game, 0).run(np.array([state.record for state in states], game.state_dtype))
+    result = greedy_search(GreedyBot(game, 0), game, np.array([state.record for state in states], game.state_dtype))
     greedy = load_bot("greedy", game, 1)
     for row, state in enumerate(states):
         preferred = {action for action, share in greedy.step_with_policy(state)[0] if share > 0}
@@ -201,7 +227,7 @@ def test_the_teacher_prefers_what_the_greedy_bot_prefers(name: str) -> None:
 
 
 def test_a_run_begins_with_games_of_the_teacher_without_network_evaluations() -> None:
-    search = {"teacher_share": 0.5, "guide": "none"}
+    search = {"teacher_share": 0.5, "leaf_values": "none"}
     config = alphazero(search=search, self_play={"num_games": 4, "random_opening_share": 0.0})
     game = load_game(config.game)
     network = Values(game)

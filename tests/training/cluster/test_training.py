@@ -44,8 +44,8 @@ def test_a_run_on_two_nodes_learns(cluster: LocalCluster, tiny: MakeConfig, tmp_
         positions=6000,
         positions_per_iteration=500,
         network={"channels": 8, "blocks": 2},
-        search={"simulations": 16, "fast_simulations": 8, "full_share": 1.0, "guide": "none"},
-        learner={"samples_per_position": 4.0, "learning_rate": [[0, 0.01], [1, 1e-4]], "batch_size": 64},
+        search={"simulations": 16, "capped_simulations": 8, "full_search_share": 1.0, "leaf_values": "none"},
+        learner={"replay_ratio": 4.0, "learning_rate": [[0, 0.01], [1, 1e-4]], "batch_size": 64},
     )
     assert train_run(config, tmp_path).finished
     game = load_game(config.game)

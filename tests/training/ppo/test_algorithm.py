@@ -27,9 +27,8 @@ from stoneworks.training.ppo.algorithm import PPO
 from stoneworks.training.ppo.config import OpponentsConfig
 from stoneworks.training.ppo.games import NetworkInputsEnv
 from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
-from stoneworks.training.ppo.report_texts import TEXTS
+from stoneworks.training.ppo.report import report_sections
 from stoneworks.training.runs.algorithms import ConfigError
-from stoneworks.training.runs.plots import metrics_plot
 from stoneworks.training.runs.run import TrainingStatus, train_run
 from stoneworks.training.runs.run_folder import read_metrics
 from tiny_runs import assert_equal_tensors, ppo, stopped
@@ -50,44 +49,49 @@ def test_a_short_run_learns_to_beat_random_play(tmp_path: Path) -> None:
     assert all(wins > losses for wins, _, losses in match.by_seat), str(match)
 
 
-def test_a_run_that_was_stopped_and_resumed_ends_as_one_that_was_not(tmp_path: Path) -> None:
+def rows_of(folder: Path) -> list[dict[str, Any]]:
+    """Return the metrics of a run without times."""
+    rows = read_metrics(folder / "metrics.jsonl", "frames")
+    return [{name: value for name, value in row.items() if "second" not in name} for row in rows]
+
+
+def plot_of_scores(rows: list[dict[str, Any]]) -> bytes:
+    _, _, pictures = next(iter(report_sections([{"frames_per_second": 1.0, **row} for row in rows])))
+    return pictures["training-scores"]
+
+
+def test_a_resumed_run_goes_on_with_its_learner_its_past_policies_and_its_metrics(tmp_path: Path) -> None:
     opponent = str(train_run(ppo(frames=64, matches={"opponents": []}), tmp_path / "opponent").checkpoint)
     config = ppo(network={"features": True}, opponents={"bots": {"mcts:2": 1, opponent: 1}})
     seen: list[TrainingStatus] = []
-    whole = train_run(config, tmp_path / "whole", report=seen.append)
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    assert train_run(config, whole, report=seen.append).done == 6 * 64
     for num_updates in (1, 3):
-        stopped(config, tmp_path / "parts", num_updates)
-    last = train_run(config, tmp_path / "parts", resume=True)
-    assert (last.finished, last.done, whole.done) == (True, 6 * 64, 6 * 64)
-    one, other = load_checkpoint(whole.checkpoint), load_checkpoint(last.checkpoint)
-    assert one.network.features
-    assert_equal_tensors(one.network.state_dict(), other.network.state_dict())
-    state = load_training_state(whole.checkpoint)
-    assert_equal_tensors(state, load_training_state(last.checkpoint))
-    for part in ("opponents/past-", "optimizer/"):
-        assert any(name.startswith(part) for name in state)
-    assert one.training["updates"] == other.training["updates"] == 6
-    results = [[{**row, "seconds": 0} for row in run.training["match_results"]] for run in (one, other)]
-    assert results[0] == results[1]
+        stopped(config, parts, num_updates)
+    before = load_checkpoint(parts / "checkpoint"), load_training_state(parts / "checkpoint")
+    assert before[0].network.features
+    assert {name.partition("/")[0] for name in before[1]} == {"opponents", "optimizer", "results", "latest_episodes"}
+    resumed = PPO(config, make_network(before[0].network.architecture), parts)
+    resumed.load(*before)
+    assert resumed.updates == 4
+    assert_equal_tensors(resumed.network.state_dict(), before[0].network.state_dict())
+    assert_equal_tensors(resumed.state()[1], before[1])
+    last = train_run(config, parts, resume=True)
+    assert (last.finished, last.done) == (True, 6 * 64)
+    assert load_checkpoint(last.checkpoint).training["updates"] == 6
+    rows = rows_of(whole)
+    assert rows_of(parts)[0] == rows[0], "the same seed, the same first update"
+    assert [row["frames"] for row in rows] == [row["frames"] for row in rows_of(parts)] == [64, 128, 192, 256, 320, 384]
     # What an update says of itself.
     kinds = {"latest", "past", "random", "greedy", "mcts:2", opponent}
     assert {name.removeprefix("score/") for name in seen[-1].metrics if name.startswith("score/")} <= kinds
     assert {"train/loss", "train/value_loss", "rollout/ep_len_mean"} <= set(seen[0].metrics)
     assert "random" in seen[-1].beside
-    rows, rows_of_parts = (
-        [
-            {name: value for name, value in row.items() if "second" not in name}
-            for row in read_metrics(tmp_path / folder / "metrics.jsonl", "frames")
-        ]
-        for folder in ("whole", "parts")
-    )
-    assert rows == rows_of_parts
-    assert [row["frames"] for row in rows] == [64, 128, 192, 256, 320, 384]
-    panels = TEXTS.sections[0].plots[0].panels
+    plot = plot_of_scores(rows)
     without_bot = [{name: value for name, value in row.items() if name != "score/mcts:2"} for row in rows]
-    assert metrics_plot(rows, "frames", panels) != metrics_plot(without_bot, "frames", panels)
+    assert plot != plot_of_scores(without_bot)
     infinite = [{**row, "score/mcts:2": math.inf} for row in rows]
-    assert metrics_plot(infinite, "frames", panels).startswith(b"\x89PNG")
+    assert plot_of_scores(infinite).startswith(b"\x89PNG")
 
 
 def make_algorithm(tmp_path: Path, **changes: Any) -> PPO:
@@ -97,18 +101,9 @@ def make_algorithm(tmp_path: Path, **changes: Any) -> PPO:
     return PPO(config, network, tmp_path)
 
 
-def test_invalid_games_are_rejected_despite_valid_checksums(ppo_run: Path, tmp_path: Path) -> None:
+def test_a_number_of_updates_that_is_none_is_refused(ppo_run: Path, tmp_path: Path) -> None:
     checkpoint, tensors = load_checkpoint(ppo_run / "checkpoint"), load_training_state(ppo_run / "checkpoint")
-    random = np.random.default_rng(0)
     algorithm = make_algorithm(tmp_path)
-    for _ in range(60):
-        damaged = {name: tensor.clone() for name, tensor in tensors.items()}
-        positions = damaged["games/positions"].numpy()
-        for _ in range(random.integers(1, 20)):
-            positions.flat[random.integers(positions.size)] ^= 1 << random.integers(8)
-        with pytest.raises((ValueError, RuntimeError)):
-            algorithm.load(checkpoint, damaged)
-    algorithm.load(checkpoint, tensors)
     for updates in (-1, "3"):
         changed = dataclasses.replace(checkpoint, training={**checkpoint.training, "updates": updates})
         with pytest.raises(ValueError, match="updates must be an integer >= 0"):
@@ -119,7 +114,7 @@ def test_the_agent_trains_and_plays_as_configured(tmp_path: Path, monkeypatch: p
     for deterministic in (False, True):
         algorithm = make_algorithm(tmp_path, deterministic_policy=deterministic)
         assert algorithm.play.deterministic_policy == deterministic
-        assert {pairing.bot.deterministic for pairing in algorithm.pairings()} == {deterministic}  # type: ignore[attr-defined]
+        assert {match.bot.deterministic for match in algorithm.matches()} == {deterministic}  # type: ignore[attr-defined]
     asked: list[str] = []
     found = torch.device("cpu", 0)
     monkeypatch.setattr("stoneworks.training.ppo.algorithm.find_device", lambda name: asked.append(name) or found)
@@ -139,7 +134,8 @@ def test_a_run_on_a_gpu_is_resumed_on_the_processor(tmp_path: Path) -> None:
 def make_pool(**arguments: Any) -> tuple[OpponentPool, BoardNetwork, VectorEnv]:
     game = load_game("vadus", size=2)
     network = make_network(Architecture.of_game(game, channels=4, blocks=1))
-    return OpponentPool(game, OpponentsConfig(**arguments), network), network, VectorEnv(60, game)
+    seed = np.random.SeedSequence(0)
+    return OpponentPool(game, OpponentsConfig(**arguments), network, seed), network, VectorEnv(60, game)
 
 
 def begin(pool: OpponentPool, env: VectorEnv, update: int) -> None:
@@ -206,12 +202,11 @@ def test_the_latest_version_uses_the_current_weights_and_past_ones_stay_while_th
     env.reset(seed=1)
     assert set(env.opponent_names) == {"past-0", "past-1"}
     begin(pool, env, 2)
-    assert "past-1/value.bias" in pool.state()
+    assert "past-1/value.bias" not in pool.state()
+    assert "past-1" in env.opponent_names, "games in progress keep their opponents"
     for _ in range(30):
         env.step(env.action_masks().argmax(1))
     assert set(env.opponent_names) == {"past-0", "past-2"}
-    begin(pool, env, 3)
-    assert "past-1/value.bias" not in pool.state()
 
 
 def test_bots_that_cannot_be_opponents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,7 +234,7 @@ def test_training_games_show_the_inputs_of_a_network_with_features() -> None:
     while ended <= 20:
         assert observations.shape == (16, *inputs.shape)
         assert (observations[:, :num_planes] == others).all()
-        records = env.save_games().positions.view(game.state_dtype)[:, 0].copy()
+        records = env._batch.states.copy()
         assert (observations == inputs.of_records(records)[0]).all()
         actions = (generator.random((16, game.num_actions)) * env.action_masks()).argmax(1)
         observations, *_, info = env.step(actions)

@@ -10,7 +10,7 @@ import pytest
 import counting
 from stoneworks.models.architecture import ResidualConfig
 from stoneworks.registry import RegistrationError
-from stoneworks.training.alphazero.config import AlphaZeroConfig, MatchesConfig
+from stoneworks.training.alphazero.config import AlphaZeroConfig, AlphaZeroMatchesConfig
 from stoneworks.training.runs import algorithms
 from stoneworks.training.runs.algorithms import ConfigError, register_algorithm
 from stoneworks.training.runs.config_files import config_names, dump_config, load_config, parse_config, read_yaml
@@ -38,7 +38,7 @@ def test_a_file_is_read_and_the_rest_has_defaults(file: Path) -> None:
     with pytest.raises(ConfigError, match="here: frames must be a valid integer, got 'x'"):
         parse_config({"algorithm": "ppo", "game": "vadus", "frames": "x"}, "here")
     without = "taigo(cones=2,radius=3,tiles=12)"
-    config = AlphaZeroConfig(game="vadus(size=5)", positions=3, matches=MatchesConfig(num_pairs=7))
+    config = AlphaZeroConfig(game="vadus(size=5)", positions=3, matches=AlphaZeroMatchesConfig(num_pairs=7))
     assert (config.matches.num_pairs, config.matches.opponents) == (7, ("random", "greedy", "mcts:100"))
     assert config.replace(game=without).search == config.search
 
@@ -54,9 +54,11 @@ def test_overrides_reach_into_parts(file: Path, tmp_path: Path) -> None:
     network = load_config(str(file), ["network={kind: win_draw_loss_network, blocks: 2}"]).network
     assert network == ResidualConfig(kind="win_draw_loss_network", channels=32, blocks=2), "defaults of its kind"
     file.write_text(
-        "algorithm: alphazero\ngame: vadus(size=2)\npositions: 9\nsearch: &a {guide_weight: 0.5}\nplay: *a\n"
+        "algorithm: alphazero\ngame: vadus(size=2)\npositions: 9\nsearch: &a {leaf_value_weight: 0.5}\nplay: *a\n"
     )
-    assert load_config(str(file), ["search.guide_weight=0.25"]).play.guide_weight == 0.5, "that of an alias is its own"
+    assert load_config(str(file), ["search.leaf_value_weight=0.25"]).play.leaf_value_weight == 0.5, (
+        "that of an alias is its own"
+    )
 
 
 @pytest.mark.parametrize(
@@ -97,7 +99,7 @@ def test_invalid_values_are_named(file: Path, override: str, message: str) -> No
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"positions": 3, "search": {"simulations": 2}}, "search.fast_simulations must be at most .*, 2, got 8"),
+        ({"positions": 3, "search": {"simulations": 2}}, "search.capped_simulations must be at most .*, 2, got 8"),
         ({"positions": 3, "network": {"kind": "scalar_value_network"}}, "network.kind must be one of win_draw_loss"),
     ],
 )
@@ -142,8 +144,8 @@ def test_many_keys_are_read_in_linear_time_and_wrong_algorithms_are_refused() ->
     classes = {"config": counting.CountingConfig, "algorithm": counting.Counting}
     with pytest.raises(RegistrationError, match="already registered"):
         register_algorithm("ppo", **classes)
-    with pytest.raises(RegistrationError, match="texts must be"):
-        register_algorithm("other", **classes, texts="nowhere")
+    with pytest.raises(RegistrationError, match="report must be"):
+        register_algorithm("other", **classes, report="nowhere")
     # Comparing each of many keys with all others would take minutes.
     text = "algorithm: ppo\ngame: vadus\nframes: 9\n" + "".join(f"k{number}: 1\n" for number in range(8_000))
     with pytest.raises(ConfigError, match="unknown key k0"):

@@ -31,6 +31,19 @@ from tiny_runs import change_checkpoint, saved
 from tools.shipping import ship
 
 
+def test_a_report_needs_no_network(alphazero_run: Path, run_command: Run) -> None:
+    def change(fields: dict[str, Any]) -> None:
+        fields["network"] = fields["training"]["config"]["network"] = {"kind": "mine", "width": 3}
+
+    change_checkpoint(alphazero_run, change)
+    code, _, err = run_command("report", str(alphazero_run))
+    assert code == 0, err
+    text = (alphazero_run / "report.md").read_text()
+    assert "| network | mine, which is not registered: no policies are shown |" in text
+    assert "## Scores" in text
+    assert "What the network would play" not in text
+
+
 def test_the_report_shows_scores_losses_games_and_policies(alphazero_run: Path, run_command: Run) -> None:
     report = alphazero_run / "report.md"
     assert run_command("report", str(alphazero_run))[:2] == (0, f"the report is {report}\n")

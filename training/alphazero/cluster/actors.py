@@ -21,9 +21,8 @@ from stoneworks.models.architecture import Architecture
 from stoneworks.models.network import make_network
 from stoneworks.registry import Entry, add_entries, added_entries
 from stoneworks.training.alphazero.config import AlphaZeroConfig
-from stoneworks.training.alphazero.mixed_self_play import Clocks
-from stoneworks.training.alphazero.self_play import PlayedGame
-from stoneworks.training.alphazero.sources import SelfPlayError, SelfPlayWorker
+from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlayTimings
+from stoneworks.training.alphazero.sources import InProcessSelfPlay, SelfPlayError
 
 with require_extra("cluster", "clusters"):
     import ray
@@ -48,16 +47,16 @@ class PlayedBatch:
     Attributes:
         update: number of the update of the weights that the actor had.
         games: the games, possibly none.
-        clocks: time and counts of the call.
+        timings: time and counts of the call.
     """
 
     update: int
     games: list[PlayedGame] = field(default_factory=list)
-    clocks: Clocks = field(default_factory=Clocks)
+    timings: SelfPlayTimings = field(default_factory=SelfPlayTimings)
 
 
 class SelfPlayActor:
-    """The Ray actor: plays with the code of a self-play process (:class:`SelfPlayWorker`), one batch per call."""
+    """The Ray actor: plays one batch per call with an :class:`InProcessSelfPlay`, as a self-play process does."""
 
     def __init__(
         self,
@@ -67,10 +66,10 @@ class SelfPlayActor:
         config: AlphaZeroConfig,
         seed: np.random.SeedSequence,
     ) -> None:
-        """Create the worker. Raises :class:`ClusterError` if this node does not run the code of ``identity``."""
+        """Begin the games. Raises :class:`ClusterError` if this node does not run the code of ``identity``."""
         add_entries(entries)
         check_identity(identity, identity_of_run(config))
-        self._worker = SelfPlayWorker(make_network(architecture), config, seed)
+        self._self_play = InProcessSelfPlay(make_network(architecture, seed=0), config, seed)
         self._update = -1
 
     def play(self, weights: Arrays, update: int, progress: float, num_positions: int, seconds: float) -> PlayedBatch:
@@ -87,13 +86,13 @@ class SelfPlayActor:
         until = time.monotonic() + seconds
         if update != self._update:
             # Ray's shared memory is read-only, which torch does not support.
-            self._worker.load({name: np.array(array) for name, array in weights.items()}, progress)
+            self._self_play.update({name: np.array(array) for name, array in weights.items()}, progress)
             self._update = update
         missing = num_positions
         while True:
-            games, clocks = self._worker.step()
+            games, timings = self._self_play.step()
             batch.games += games
-            batch.clocks.add(clocks)
+            batch.timings = SelfPlayTimings.sum((batch.timings, timings))
             missing -= sum(len(game.positions) for game in games)
             if missing <= 0 or time.monotonic() > until:
                 return batch

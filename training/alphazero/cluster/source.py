@@ -16,8 +16,7 @@ from stoneworks.models.network import BoardNetwork
 from stoneworks.training.alphazero.cluster.actors import Actors, PlayedBatch, Weights
 from stoneworks.training.alphazero.cluster.status import ClusterStatus
 from stoneworks.training.alphazero.config import AlphaZeroConfig
-from stoneworks.training.alphazero.mixed_self_play import Clocks
-from stoneworks.training.alphazero.self_play import PlayedGame
+from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlayTimings
 from stoneworks.training.alphazero.sources import GameSource
 
 with require_extra("train", "training runs"):
@@ -76,7 +75,7 @@ class ClusterSelfPlay(GameSource):
         self._thread = threading.Thread(target=self._pump, name="self-play cluster", daemon=True)
         self._thread.start()
 
-    def _next_games(self, stop: threading.Event) -> tuple[Sequence[PlayedGame], Clocks]:
+    def _next_games(self, stop: threading.Event) -> tuple[Sequence[PlayedGame], SelfPlayTimings]:
         """See :meth:`GameSource._next_games`.
 
         Raises:
@@ -90,12 +89,12 @@ class ClusterSelfPlay(GameSource):
                 if self._error is not None:
                     raise self._error
                 self._changed.wait(_SECONDS_TO_WAIT)
-                return (), Clocks()
+                return (), SelfPlayTimings()
             node, batch = self._queue.popleft()
             self._queued_positions -= sum(len(game.positions) for game in batch.games)
         self._games_by_node[node.name] += len(batch.games)
         self._behind += [self._actors.weights.update - batch.update] * len(batch.games)
-        return batch.games, batch.clocks
+        return batch.games, batch.timings
 
     def update(self, weights: Mapping[str, Tensor], progress: float) -> None:
         """See :meth:`GameSource.update`. The weights enter the object store once; each node fetches them once."""

@@ -15,10 +15,16 @@ import torch
 from game_play import random_batch
 from random_networks import random_network
 from stoneworks.envs.rules import Game, load_game
-from stoneworks.models.evaluator import Evaluator, NetworkEvaluator, fastest_device, fastest_dtype, make_evaluator
+from stoneworks.models.inference.network_inference import (
+    Inference,
+    TorchInference,
+    fastest_device,
+    fastest_dtype,
+    make_inference,
+)
+from stoneworks.models.inference.winograd import WinogradInference
 from stoneworks.models.network import BoardNetwork, WinDrawLossNetwork
 from stoneworks.models.network_inputs import NetworkInputs
-from stoneworks.models.winograd import WinogradEvaluator
 
 CPU = torch.device("cpu")
 GAME = load_game("vadus(size=4)")
@@ -33,17 +39,17 @@ def planes_of(game: Game = GAME, number: int = 30, features: bool = False) -> np
     return NetworkInputs(game, features).of_records(random_batch(game, number, 7, seed=1).states.copy())[0]
 
 
-def compiled(network: BoardNetwork) -> Evaluator:
-    evaluator = make_evaluator(network, device=CPU)
-    assert isinstance(evaluator, WinogradEvaluator)
-    return evaluator
+def compiled(network: BoardNetwork) -> Inference:
+    inference = make_inference(network, device=CPU)
+    assert isinstance(inference, WinogradInference)
+    return inference
 
 
-def by_torch(network: BoardNetwork) -> Evaluator:
-    return NetworkEvaluator(network, device=CPU, dtype=torch.float32)
+def by_torch(network: BoardNetwork) -> Inference:
+    return TorchInference(network, device=CPU, dtype=torch.float32)
 
 
-MakeEvaluator = Callable[[BoardNetwork], Evaluator]
+MakeInference = Callable[[BoardNetwork], Inference]
 BOTH = pytest.mark.parametrize("make", [compiled, by_torch])
 
 
@@ -59,7 +65,7 @@ BOTH = pytest.mark.parametrize("make", [compiled, by_torch])
         ("trugo(radius=5,tiles=18)", {"channels": 48, "blocks": 1, "kind": "scalar_value_network"}),
     ],
 )
-def test_outputs_are_the_networks(make: MakeEvaluator, game_name: str, hyperparameters: dict[str, object]) -> None:
+def test_outputs_are_the_networks(make: MakeInference, game_name: str, hyperparameters: dict[str, object]) -> None:
     game = load_game(game_name)
     network = network_of(game, **hyperparameters)
     planes = planes_of(game, 21, network.features)
@@ -81,7 +87,7 @@ def test_a_position_has_the_same_outputs_in_any_batch_and_close_ones_in_bfloat16
         np.testing.assert_array_equal(some_logits, logits[first:last])
         np.testing.assert_array_equal(some_values, values[first:last])
     network, planes = network_of(), planes_of()
-    logits, values = NetworkEvaluator(network, device=CPU, dtype=torch.bfloat16)(planes)
+    logits, values = TorchInference(network, device=CPU, dtype=torch.bfloat16)(planes)
     exact_logits, exact_values = by_torch(network)(planes)
     assert logits.dtype == values.dtype == np.float32
     assert np.abs(logits - exact_logits).max() < 0.1 * max(1.0, exact_logits.std())
@@ -90,7 +96,7 @@ def test_a_position_has_the_same_outputs_in_any_batch_and_close_ones_in_bfloat16
 
 
 @BOTH
-def test_weights_are_copied_and_replaced_on_request(make: MakeEvaluator) -> None:
+def test_weights_are_copied_and_replaced_on_request(make: MakeInference) -> None:
     network, planes = network_of(), planes_of()
     evaluate = make(network)
     before, _ = evaluate(planes)
@@ -114,7 +120,7 @@ def test_other_networks_dtypes_and_devices_are_evaluated_by_pytorch() -> None:
         pass
 
     network, device = network_of(), fastest_device()
-    assert isinstance(make_evaluator(network, device=CPU, dtype=torch.bfloat16), NetworkEvaluator)
-    assert isinstance(make_evaluator(Other(network.architecture), device=CPU), NetworkEvaluator)
-    evaluator = NetworkEvaluator(network)
-    assert (evaluator.device, evaluator.dtype) == (device, fastest_dtype(device))
+    assert isinstance(make_inference(network, device=CPU, dtype=torch.bfloat16), TorchInference)
+    assert isinstance(make_inference(Other(network.architecture), device=CPU), TorchInference)
+    inference = TorchInference(network)
+    assert (inference.device, inference.dtype) == (device, fastest_dtype(device))

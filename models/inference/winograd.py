@@ -242,6 +242,34 @@ class Chunk(NamedTuple):
     pooled: Float32s
 
 
+class Sizes(NamedTuple):
+    """The sizes of a network and of its board. Numbers of channels are multiples of ``LANES``.
+
+    Attributes:
+        height: number of rows of the board.
+        width: number of its columns.
+        board_plane: index of the plane that marks the cells on the board.
+        input_channels: number of channels of the input.
+        channels: number of channels of the blocks.
+        blocks: number of blocks.
+        action_planes: number of actions per cell.
+        global_actions: number of actions not tied to a cell.
+        hidden_channels: width of the hidden layer of the heads.
+        value_outputs: number of outputs of the value head, 1 or 3.
+    """
+
+    height: int
+    width: int
+    board_plane: int
+    input_channels: int
+    channels: int
+    blocks: int
+    action_planes: int
+    global_actions: int
+    hidden_channels: int
+    value_outputs: int
+
+
 @kernel
 def multiply(a: Float32s, b: Float32s, c: Float32s, rows: int, depth: int, columns: int) -> None:
     """Write the matrix product c = a b, with ``columns`` a multiple of ``LANES``.
@@ -371,7 +399,7 @@ def cover(on_board: Float32s, height: int, width: int, row: int, tiles: Int64s) 
 @kernel
 def read_planes(
     planes: Float32Tables,
-    shape: Int64s,
+    sizes: Sizes,
     x: Float32s,
     mask: Float32s,
     tiles: Int64s,
@@ -380,10 +408,10 @@ def read_planes(
 ) -> int:
     """Copy the planes of a chunk of positions to ``x``, channels last; write masks and tiles; return the number of tiles.
 
-    ``planes`` and ``shape`` are those of :func:`evaluate_network`, the others those of :func:`convolve` and :class:`Chunk`;
+    ``planes`` and ``sizes`` are those of :func:`run_network`, the others those of :func:`convolve` and :class:`Chunk`;
     ``inverse_num_cells[positions]`` and ``corners[positions]``, the first stored cell of each board, are outputs.
     """
-    height, width, board_plane, depth = shape[0], shape[1], shape[2], shape[7]
+    height, width, depth = sizes.height, sizes.width, sizes.input_channels
     row_step = width + _TILE + 1
     num_cells = num_rows(height) * row_step
     of_position = np.empty(num_cells, np.int64)
@@ -391,7 +419,7 @@ def read_planes(
     x[:] = 0
     mask[:] = 0
     for position in range(planes.shape[0]):
-        board = planes[position, board_plane]
+        board = planes[position, sizes.board_plane]
         fewest, row = num_cells, 0
         for first in range(1 - _TILE, 1):
             number = cover(board, height, width, first, of_position)
@@ -430,7 +458,7 @@ def write_outputs(
 ) -> None:
     """Write the values and the logits of the global actions of a chunk of positions.
 
-    They are read from ``outputs[number, width]``; ``logits`` and ``values`` are those of :func:`evaluate_network`.
+    They are read from ``outputs[number, width]``; ``logits`` and ``values`` are those of :func:`run_network`.
     """
     for position in range(values.shape[0]):
         row = outputs[position * width :]
@@ -445,25 +473,21 @@ def write_outputs(
 
 
 # Long: a third of it allocates the work buffers, which the rest shares.
-def evaluate_network(
-    planes: Float32Tables, shape: Int64s, weights: Float32s, logits: Float32Table, values: Float32s
-) -> None:
+def run_network(planes: Float32Tables, sizes: Sizes, weights: Float32s, logits: Float32Table, values: Float32s) -> None:
     """Evaluate a residual network on a batch of positions.
 
     Args:
         planes: ``[n, planes, height * width]``.
-        shape: height, width, index of the board plane, channels (a multiple of ``LANES``, like all widths below), blocks,
-            action planes, global actions, channels of the input, width of the head's hidden layer, outputs of the value head.
+        sizes: the sizes of the network and of the board.
         weights: all weights, in the order of use (see :func:`flat_weights`).
         logits: output, ``[n, num_actions]``.
         values: output, ``[n]``.
     """
-    channels, blocks, action_planes, global_actions, depth, hidden_width, num_outputs = shape[3:]
-    height, width = shape[0], shape[1]
+    height, width, _, depth, channels, blocks, action_planes, global_actions, hidden_width, num_outputs = sizes
     row_step = width + _TILE + 1
     num_cells = num_rows(height) * row_step
     num_tiles = num_rows(height) // _TILE * ((width + _TILE - 1) // _TILE)
-    size = min(planes.shape[0], max(1, _CHUNK_TILES // num_tiles))
+    size = max(1, min(planes.shape[0], _CHUNK_TILES // num_tiles))
     tiles = np.empty(2 * size * num_tiles, np.int64)
     mask = np.empty(size * num_cells, np.float32)
     inverse_num_cells, corners = np.empty(size, np.float32), np.empty(size, np.int64)
@@ -481,7 +505,7 @@ def evaluate_network(
     for start in range(0, planes.shape[0], size):
         of_chunk = slice(start, min(start + size, planes.shape[0]))
         number = of_chunk.stop - start
-        count = read_planes(planes[of_chunk], shape, x, mask, tiles, inverse_num_cells, corners)
+        count = read_planes(planes[of_chunk], sizes, x, mask, tiles, inverse_num_cells, corners)
         chunk = Chunk(row_step, tiles[: 2 * count], mask, work[0], work[1], pooled)
         features[:] = 0
         inner[:] = 0
@@ -527,7 +551,7 @@ def _whole(number: int) -> int:
 
 
 def flat_weights(architecture: Architecture, weights: Mapping[str, _Matrix]) -> npt.NDArray[np.float32]:
-    """Return ``float32[n]``: all weights, in the order of :func:`evaluate_network`; those of convolutions are transformed."""
+    """Return ``float32[n]``: all weights, in the order of :func:`run_network`; those of convolutions are transformed."""
     config = cast(ResidualConfig, architecture.config)
     channels, hidden = _whole(config.channels), _whole(2 * config.channels)
 
@@ -558,13 +582,13 @@ def flat_weights(architecture: Architecture, weights: Mapping[str, _Matrix]) -> 
     return np.concatenate([part.ravel() for part in parts]).astype(np.float32)
 
 
-class WinogradEvaluator:
-    """Evaluates a copy of a residual network (see :class:`stoneworks.models.network.ResidualNetwork`)."""
+class WinogradInference:
+    """Runs a copy of a residual network (see :class:`stoneworks.models.network.ResidualNetwork`)."""
 
     def __init__(self, architecture: Architecture, weights: Mapping[str, npt.ArrayLike]) -> None:
         """Compile the function, and transform the weights of ``ResidualNetwork.playing_state_dict``."""
         self._architecture = architecture
-        self._evaluate = compiled_network()
+        self._run = compiled_network()
         self.load_weights(weights)
 
     def load_weights(self, weights: Mapping[str, npt.ArrayLike]) -> None:
@@ -573,19 +597,17 @@ class WinogradEvaluator:
         arrays = {name: np.asarray(of, np.float64) for name, of in weights.items()}
         self._weights = flat_weights(architecture, arrays)
         config = cast(ResidualConfig, architecture.config)
-        self._shape = np.array(
-            [
-                0,  # height and width are those of each batch
-                0,
-                architecture.board_plane,
-                _whole(config.channels),
-                config.blocks,
-                architecture.action_planes,
-                architecture.global_actions,
-                _whole(architecture.input_planes),
-                _whole(2 * config.channels),
-                arrays["value.bias"].size,
-            ]
+        self._sizes = Sizes(
+            height=0,  # height and width are those of each batch
+            width=0,
+            board_plane=architecture.board_plane,
+            input_channels=_whole(architecture.input_planes),
+            channels=_whole(config.channels),
+            blocks=config.blocks,
+            action_planes=architecture.action_planes,
+            global_actions=architecture.global_actions,
+            hidden_channels=_whole(2 * config.channels),
+            value_outputs=arrays["value.bias"].size,
         )
 
     def __call__(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
@@ -594,14 +616,13 @@ class WinogradEvaluator:
         architecture = self._architecture
         num_actions = architecture.action_planes * height * width + architecture.global_actions
         logits, values = np.empty((number, num_actions), np.float32), np.empty(number, np.float32)
-        shape = self._shape.copy()
-        shape[:2] = height, width
+        sizes = self._sizes._replace(height=height, width=width)
         flat = np.ascontiguousarray(planes, np.float32).reshape(number, num_planes, height * width)
-        self._evaluate(flat, shape, self._weights, logits, values)
+        self._run(flat, sizes, self._weights, logits, values)
         return logits, values
 
 
 @cache
 def compiled_network() -> Any:
-    """Return :func:`evaluate_network`, compiled or loaded from the cache."""
-    return compiled_function(evaluate_network)
+    """Return :func:`run_network`, compiled or loaded from the cache."""
+    return compiled_function(run_network)

@@ -1,4 +1,4 @@
-"""``PerfectBot``: plays actions that keep the exact result, in positions that can be solved."""
+"""``SolverBot``: plays actions that keep the exact result, in positions that can be solved."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ import numpy as np
 from stoneworks.checks import check_positive, check_seed
 from stoneworks.envs.rules import Game, State
 from stoneworks.models.bots.bot import Analysis, Bot, check_position
+from stoneworks.models.bots.spec import BotSpec
 from stoneworks.models.solver import MEMORY_MIB, Solution, Solver
 
-DEFAULT_SECONDS = 10.0
 
-
-class PerfectBot(Bot):
+class SolverBot(Bot):
     """Plays a random action of those that keep the exact result of the position."""
 
-    name = "perfect"
-
     def __init__(
-        self, game: Game, seed: int | None = None, *, seconds: float = DEFAULT_SECONDS, memory_mib: int = MEMORY_MIB
+        self, game: Game, seed: int | None = None, *, seconds: float = 10.0, memory_mib: int = MEMORY_MIB
     ) -> None:
         """Create the bot.
 
@@ -33,6 +30,7 @@ class PerfectBot(Bot):
         """
         self._solver = Solver(game, memory_mib=memory_mib)
         self._seconds = check_positive("seconds", seconds)
+        self._spec_name = str(BotSpec.of("perfect", seconds=self._seconds, memory_mib=memory_mib))
         self._generator = np.random.default_rng(check_seed(seed))
 
     def solve(self, state: State) -> Solution:

@@ -7,24 +7,24 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules import Game, State
 from stoneworks.extras import require_extra
-from stoneworks.training.alphazero.config import FINAL_BOARD_PLANES
+from stoneworks.training.alphazero.config import OWNERSHIP_PLANES
 
 with require_extra("train", "training runs"):
     from torch import Tensor, nn
     from torch.nn import functional
 
 #: Name of the auxiliary head and of the field of stored positions.
-FINAL_BOARD = "final_board"
+OWNERSHIP = "ownership"
 
 
-def final_board(game: Game, record: np.void, player: int) -> npt.NDArray[np.int8]:
+def ownership(game: Game, record: np.void, player: int) -> npt.NDArray[np.int8]:
     """Return the owners of the cells in a position, ``int8[num_cells]``: 1 for ``player``, -1 for the opponent, 0 if empty."""
     planes = State.from_record(game, record, trusted=True).observation_tensor(player)
-    own, opponent = (planes[game.observation_planes.index(name)].ravel() for name in FINAL_BOARD_PLANES)
+    own, opponent = (planes[game.observation_planes.index(name)].ravel() for name in OWNERSHIP_PLANES)
     return (own - opponent).astype(np.int8)
 
 
-class FinalBoardHead(nn.Module):
+class OwnershipHead(nn.Module):
     """Auxiliary head that predicts the owners of the cells."""
 
     def __init__(self, channels: int) -> None:
@@ -38,11 +38,11 @@ class FinalBoardHead(nn.Module):
         return self.cells(features).flatten(2)
 
 
-def final_board_loss(logits: Tensor, owners: Tensor, on_board: Tensor) -> Tensor:
+def ownership_loss(logits: Tensor, owners: Tensor, on_board: Tensor) -> Tensor:
     """Return the mean cross entropy per cell of the board, in nats.
 
     Args:
-        logits: ``float32[n, 3, num_cells]``, the output of :class:`FinalBoardHead`.
+        logits: ``float32[n, 3, num_cells]``, the output of :class:`OwnershipHead`.
         owners: ``int64[n, num_cells]``: 1 for the player to move, -1 for the opponent, 0 for none.
         on_board: ``float32[n, num_cells]``: 1 for cells of the board, 0 for those around it.
     """

@@ -1,4 +1,4 @@
-"""Batched network evaluation for searches, on the fastest device and dtype by default: ``make_evaluator``."""
+"""Inference with networks in batches, on the fastest device and dtype by default: ``make_inference``."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.extras import require_extra
+from stoneworks.models.inference.winograd import WinogradInference
 from stoneworks.models.machine import keep_freed_memory
 from stoneworks.models.network import BoardNetwork, ScalarValueNetwork, WinDrawLossNetwork
-from stoneworks.models.winograd import WinogradEvaluator
 
 with require_extra("train", "networks"):
     import torch
@@ -38,8 +38,8 @@ def fastest_dtype(device: torch.device) -> torch.dtype:
     return torch.bfloat16 if multiplies_bfloat16() else torch.float32
 
 
-class Evaluator(Protocol):
-    """Evaluates observations with a copy of a network (see :data:`stoneworks.models.search.network_search.Evaluate`)."""
+class Inference(Protocol):
+    """Maps input planes to logits and values with a copy of a network."""
 
     def load_weights(self, weights: Mapping[str, Tensor]) -> None:
         """Load the weights of a network with the same architecture."""
@@ -48,24 +48,24 @@ class Evaluator(Protocol):
         """Return logits ``[n, num_actions]`` and expected results ``[n]`` for ``planes[n, input planes, height, width]``."""
 
 
-def make_evaluator(
+def make_inference(
     network: BoardNetwork, *, device: torch.device | None = None, dtype: torch.dtype | None = None
-) -> Evaluator:
-    """Return the fastest evaluator of a network on a device; without one, of the fastest device.
+) -> Inference:
+    """Return the fastest inference with a network on a device; None for the fastest device.
 
-    On CPUs, the residual networks of this package are evaluated in float32 by
-    :class:`stoneworks.models.winograd.WinogradEvaluator` unless ``dtype`` is another one. All others are evaluated by PyTorch.
+    On CPUs, the residual networks of this package run in float32 by
+    :class:`stoneworks.models.inference.winograd.WinogradInference` unless ``dtype`` is another one. All others run in PyTorch.
     """
     device = fastest_device() if device is None else device
     compiled = type(network) in (WinDrawLossNetwork, ScalarValueNetwork)
     if compiled and device.type == "cpu" and dtype in (None, torch.float32):
         keep_freed_memory()
-        return WinogradEvaluator(network.architecture, network.playing_state_dict())
-    return NetworkEvaluator(network, device=device, dtype=dtype)
+        return WinogradInference(network.architecture, network.playing_state_dict())
+    return TorchInference(network, device=device, dtype=dtype)
 
 
-class NetworkEvaluator:
-    """Evaluates observations by PyTorch (see :class:`Evaluator`)."""
+class TorchInference:
+    """Inference in PyTorch (see :class:`Inference`)."""
 
     def __init__(
         self, network: BoardNetwork, *, device: torch.device | None = None, dtype: torch.dtype | None = None

@@ -1,0 +1,1 @@
+"""Inference: trained networks run by compiled code, by PyTorch and by ONNX Runtime."""
