@@ -19,8 +19,13 @@ import typer
 from stoneworks.cli.console import progress_bar
 from stoneworks.cli.main import run
 from stoneworks.envs.rules import Game, load_game
-from stoneworks.evaluation.accuracy.measure import measure_accuracy
-from stoneworks.evaluation.accuracy.sample import SolvedPosition, image_key, load_sample, make_sample
+from stoneworks.evaluation.solved_accuracy.measure import measure_solved_accuracy
+from stoneworks.evaluation.solved_accuracy.positions import (
+    SolvedPosition,
+    image_key,
+    load_solved_positions,
+    make_solved_positions,
+)
 from stoneworks.models.architecture import Architecture
 from stoneworks.models.bots.loading import load_bot
 from stoneworks.models.checkpoint import load_checkpoint, save_checkpoint
@@ -79,10 +84,10 @@ def main(
 ) -> None:
     """Train a network of the agent's architecture on solved positions, and print its accuracy and the agent's."""
     board = load_game(game)
-    tested = load_sample(board)
+    tested = load_solved_positions(board)
     config = load_checkpoint(shipped_folder() / agent).network.architecture.config
     with progress_bar() as show:
-        solved = make_sample(
+        solved = make_solved_positions(
             board,
             positions,
             max_positions=max_positions,
@@ -97,7 +102,7 @@ def main(
     save_checkpoint(folder, game=board, network=network, training={"positions": len(learned), "epochs": epochs})
     typer.echo(f"learned {len(learned)} positions; the network is {folder}")
     for name in (str(folder), f"{folder}@64", agent, f"{agent}@64"):
-        share, (low, high), number = measure_accuracy(load_bot(name, board, seed), board, tested).share()
+        share, (low, high), number = measure_solved_accuracy(load_bot(name, board, seed), board, tested).share()
         typer.echo(f"{name}: keeps the result in {share:.1%} of {number} positions ({low:.1%} to {high:.1%})")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from stoneworks.envs.drawing import Drawing, draw, pieces, svg
 from stoneworks.envs.games.trugo import drawing as trugo
 from stoneworks.envs.rules import load_game
-from stoneworks.evaluation.accuracy.sample import load_sample
+from stoneworks.evaluation.solved_accuracy.positions import load_solved_positions
 
 GAMES = {
     "vadus(size=9)": """
@@ -74,7 +74,7 @@ def _below(x: float) -> list[svg.Point]:
 def trugo_waiting_turn() -> Drawing:
     """Return a picture of a solved ending that searches lose, with its only winning action."""
     game = load_game("trugo(radius=10,tiles=36)")
-    position = load_sample(game).positions[26]
+    position = load_solved_positions(game).positions[26]
     (text,) = position.keeping
     return draw(position.state(game), last_actions=(), fill={text.removeprefix("x"): "#80c080"})
 

@@ -19,7 +19,7 @@ from stoneworks.envs import SelfPlayVectorEnv, VectorEnv, draw
 from stoneworks.envs.advantages import self_play_advantages
 from stoneworks.envs.rules import Batch, load_game
 from stoneworks.evaluation import ArenaSettings, RateSettings, play_arena, play_match, rate
-from stoneworks.evaluation.accuracy.sample import make_sample
+from stoneworks.evaluation.solved_accuracy.positions import make_solved_positions
 from stoneworks.models import load_bot
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.bots.external_bot import ExternalBot
@@ -116,9 +116,9 @@ def test_a_wrong_argument_is_named(call: Callable[..., object], argument: str, v
         (lambda: VectorEnv(2, GAME, opponent={"random": 0}), "shares of the opponents must not all be 0"),
         (lambda: Batch(GAME, 2).step([1, [2]]), "actions must be 2 integers, got object"),  # type: ignore[list-item]
         (lambda: Solver(GAME, memory_mib=1, table="x/table.npz"), "in a folder that exists, got 'x/table.npz'"),
-        (lambda: make_sample(GAME, 1, sources=()), "sources must have at least one bot name"),
-        (lambda: make_sample(GAME, 1, last_actions=0), "last_actions must be .* 1, got 0"),
-        (lambda: make_sample(GAME, 1, seed=None), "seed must be .* 0, got None"),  # type: ignore[arg-type]
+        (lambda: make_solved_positions(GAME, 1, sources=()), "sources must have at least one bot name"),
+        (lambda: make_solved_positions(GAME, 1, last_actions=0), "last_actions must be .* 1, got 0"),
+        (lambda: make_solved_positions(GAME, 1, seed=None), "seed must be .* 0, got None"),  # type: ignore[arg-type]
         (lambda: Replay(1.5), "must be .*1.5"),  # type: ignore[arg-type]
         (lambda: ARENA(pairings=[1]), "pairings.0 must be .*tuple"),
         (lambda: ARENA(pairings=(("greedy", 1),)), "pairings.0.1 must be .*string, got 1"),

@@ -15,12 +15,12 @@ from pydantic import Field
 
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, load_game
-from stoneworks.evaluation.accuracy.measure import measure_accuracy
-from stoneworks.evaluation.accuracy.sample import shipped_samples
 from stoneworks.evaluation.arena import ArenaResult, play_arena
 from stoneworks.evaluation.folder import folder_name, player_hashes
 from stoneworks.evaluation.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE, MatchResult, summarize
 from stoneworks.evaluation.settings import ArenaSettings
+from stoneworks.evaluation.solved_accuracy.measure import measure_solved_accuracy
+from stoneworks.evaluation.solved_accuracy.positions import shipped_solved_positions
 from stoneworks.models import load_bot
 from stoneworks.models.bots.loading import playable_bots
 from stoneworks.models.checkpoint import WEIGHTS_FILE, Checkpoint, library_versions
@@ -123,11 +123,11 @@ def play_final_matches(
 
 def _accuracies(checkpoint: Checkpoint, simulations: int) -> Iterator[dict[str, Any]]:
     """Yield how often the policy and the search keep the exact result, on each stored sample of the game."""
-    for sample in shipped_samples(checkpoint.game.name):
+    for sample in shipped_solved_positions(checkpoint.game.name):
         game = load_game(sample.game)
         for search in ("", f"@{simulations}"):
             bot = load_bot(f"{checkpoint.folder}{search}", game, seed=0)
-            share, interval, number = measure_accuracy(bot, game, sample).share()
+            share, interval, number = measure_solved_accuracy(bot, game, sample).share()
             row = {"player": f"policy{search}", "share": share, "interval": list(interval), "positions": number}
             yield {"game": sample.game, "last_actions": sample.last_actions, **row}
 

@@ -125,12 +125,13 @@ class PositionAnswer(Interaction):
 
 
 class Option(TypedDict):
-    """An option of a game: its default value, its range if it has one, and whether game strings always show it."""
+    """An option of a game: its default value, its range or choices if it has them, and whether game strings always show it."""
 
     name: str
     default: Any
     minimum: int | None
     maximum: int | None
+    choices: tuple[str, ...] | None
     shown: bool
 
 
@@ -487,6 +488,7 @@ def game_descriptions() -> list[GameDescription]:
                     "default": value,
                     "minimum": getattr(game.option_types[option], "minimum", None),
                     "maximum": getattr(game.option_types[option], "maximum", None),
+                    "choices": getattr(game.option_types[option], "choices", None),
                     "shown": game.option_types[option].always_shown,
                 }
                 for option, value in game.options.items()

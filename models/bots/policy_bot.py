@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_seed
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.extras import require_extra
 from stoneworks.models.bots.bot import Analysis, check_batch, check_position, line_of
 from stoneworks.models.bots.network_bot import NetworkBot, Outputs, PolicyAndValue
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
@@ -87,8 +86,7 @@ class PolicyBot(NetworkBot):
         Raises:
             CheckpointError: the checkpoint does not fit (see ``load_checkpoint``).
         """
-        with require_extra("train", "checkpoints"):
-            from stoneworks.models.checkpoint import load_checkpoint
+        from stoneworks.models.checkpoint import load_checkpoint  # with torch, which policies in ONNX files do not need
 
         checkpoint = load_checkpoint(folder, game)
         if deterministic is None:

@@ -17,6 +17,7 @@ from stoneworks.models.bots.spec import BotSpec
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.description import PlaySettings
 from stoneworks.models.inference.network_inference import make_inference
+from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.leaf_values import make_leaf_values
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchResult, SearchSettings

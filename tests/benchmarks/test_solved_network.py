@@ -11,13 +11,13 @@ pytest.importorskip("torch")
 
 from benchmarks import solved_network
 from stoneworks.envs.rules import load_game
-from stoneworks.evaluation.accuracy.sample import load_sample
+from stoneworks.evaluation.solved_accuracy.positions import load_solved_positions
 from stoneworks.models import Solver
 
 
 def test_tested_positions_and_their_images_are_not_learned() -> None:
     game = load_game("laido(size=2)")
-    positions = load_sample(game).positions
+    positions = load_solved_positions(game).positions
     tested = positions[0]
     for symmetry in game.symmetries:
         moves = [game.action_to_string(symmetry.actions[action]) for action in tested.state(game).history()]
@@ -30,7 +30,7 @@ def test_tested_positions_and_their_images_are_not_learned() -> None:
 
 def test_what_is_learned_is_exact() -> None:
     game = load_game("taugo(size=3)")
-    solved = list(load_sample(game).positions[:10])
+    solved = list(load_solved_positions(game).positions[:10])
     for position, learned in zip(solved, solved_network.training_positions(game, solved), strict=True):
         solution = Solver(game, memory_mib=1).solve(position.state(game))
         assert learned["result"] == solution.result

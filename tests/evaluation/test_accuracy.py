@@ -10,32 +10,38 @@ import pytest
 
 from stoneworks.documents import DocumentError
 from stoneworks.envs.rules import State, game_names, load_game
-from stoneworks.evaluation.accuracy.measure import best_response_value, measure_accuracy
-from stoneworks.evaluation.accuracy.sample import Sample, image_key, load_sample, make_sample, shipped_samples
+from stoneworks.evaluation.solved_accuracy.measure import best_response_value, measure_solved_accuracy
+from stoneworks.evaluation.solved_accuracy.positions import (
+    SolvedPositions,
+    image_key,
+    load_solved_positions,
+    make_solved_positions,
+    shipped_solved_positions,
+)
 from stoneworks.models import Solver, load_bot
 
 GAME = load_game("laido(size=2)")
 
 
 @pytest.fixture(scope="module")
-def sample() -> Sample:
-    return make_sample(GAME, 12, seed=1)
+def sample() -> SolvedPositions:
+    return make_solved_positions(GAME, 12, seed=1)
 
 
-def test_samples_hold_different_positions_with_mistakes_and_are_stored(sample: Sample, tmp_path: Path) -> None:
+def test_samples_hold_different_positions_with_mistakes_and_are_stored(sample: SolvedPositions, tmp_path: Path) -> None:
     assert len(sample.positions) == 12
     for position in sample.positions:
         assert 0 < len(position.keeping) < len(position.state(GAME).legal_actions())
     sample.save(tmp_path / "sample.json")
-    assert load_sample(GAME, tmp_path / "sample.json") == sample == make_sample(GAME, 12, seed=1)
+    assert load_solved_positions(GAME, tmp_path / "sample.json") == sample == make_solved_positions(GAME, 12, seed=1)
     with pytest.raises(DocumentError, match=r"laido\(size=2\)"):
-        load_sample(load_game("laido(size=3)"), tmp_path / "sample.json")
+        load_solved_positions(load_game("laido(size=3)"), tmp_path / "sample.json")
     with pytest.raises(DocumentError, match=r"no sample .* vadus\(size=17\)"):
-        load_sample(load_game("vadus(size=17)"))
+        load_solved_positions(load_game("vadus(size=17)"))
 
 
-def test_no_position_of_a_sample_is_an_image_of_another(sample: Sample) -> None:
-    for one in (sample, *(stored for name in game_names() for stored in shipped_samples(name))):
+def test_no_position_of_a_sample_is_an_image_of_another(sample: SolvedPositions) -> None:
+    for one in (sample, *(stored for name in game_names() for stored in shipped_solved_positions(name))):
         game = load_game(one.game)
         assert len({image_key(position.state(game)) for position in one.positions}) == len(one.positions)
     state = GAME.new_initial_state()
@@ -44,14 +50,14 @@ def test_no_position_of_a_sample_is_an_image_of_another(sample: Sample) -> None:
         assert image_key(state.child(int(symmetry.actions[first]))) == image_key(state.child(first)) != image_key(state)
 
 
-def test_the_perfect_player_keeps_every_result_and_a_random_one_does_not(sample: Sample) -> None:
+def test_the_perfect_player_keeps_every_result_and_a_random_one_does_not(sample: SolvedPositions) -> None:
     with pytest.raises(ValueError, match="seconds"):
         load_bot("perfect:seconds=0", GAME)
-    perfect = measure_accuracy(load_bot("perfect:memory=1", GAME, 0), GAME, sample)
+    perfect = measure_solved_accuracy(load_bot("perfect:memory=1", GAME, 0), GAME, sample)
     assert perfect.share()[0] == 1
     assert sum(perfect.share(phase)[2] for phase in range(3)) == 12
     assert all(value == result for value, result, _ in perfect.calibration())
-    random = measure_accuracy(load_bot("random", GAME, 0), GAME, sample)
+    random = measure_solved_accuracy(load_bot("random", GAME, 0), GAME, sample)
     share, (low, high), number = random.share()
     assert low < share < high < 1
     assert (number, random.calibration()) == (12, [])
@@ -91,7 +97,7 @@ def test_no_response_beats_perfect_play_and_one_beats_a_random_player() -> None:
 def test_stored_samples_have_the_results_that_the_solver_finds(name: str) -> None:
     solved = load_game(name)
     solver = Solver(solved, memory_mib=1)
-    for position in load_sample(solved).positions:
+    for position in load_solved_positions(solved).positions:
         solution = solver.solve(position.state(solved))
         assert solution.result == position.result
         assert tuple(map(solved.action_to_string, solution.actions)) == position.keeping

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stoneworks.evaluation.accuracy.sample import Sample, make_sample
 from stoneworks.evaluation.arena import load_arena, play_arena
 from stoneworks.evaluation.folder import ArenaFolderError
 from stoneworks.evaluation.ladder import Ladder, LadderError
@@ -17,6 +16,7 @@ from stoneworks.evaluation.player_rating import RateResult, RateSettings, rate
 from stoneworks.evaluation.records import GameRecordError, read_records
 from stoneworks.evaluation.results import ArenaResult
 from stoneworks.evaluation.settings import ArenaSettings
+from stoneworks.evaluation.solved_accuracy.positions import SolvedPositions, make_solved_positions
 from stoneworks.models.solved_game import SolvedGame
 from stoneworks.models.solver import Solver
 
@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rated.save(folder / "rate" / "results.json")
     solver = Solver(result.records[0].replay().game)
     SolvedGame.of_solution(solver.game, solver.solve(solver.game.new_initial_state())).save(folder / "solved.json")
-    make_sample(solver.game, 3).save(folder / "sample.json")
+    make_solved_positions(solver.game, 3).save(folder / "sample.json")
     return folder
 
 
@@ -55,7 +55,7 @@ def arena(file: Path) -> Any:
         ("ladder.json", Ladder.from_file, LadderError),
         ("rate/results.json", RateResult.from_file, ValueError),
         ("solved.json", SolvedGame.from_file, ValueError),
-        ("sample.json", Sample.from_file, ValueError),
+        ("sample.json", SolvedPositions.from_file, ValueError),
     ],
 )
 def test_a_changed_bit_is_seen(

@@ -19,6 +19,7 @@ def of(library: str, name: str, *arguments: str, slow: bool = True) -> Any:
     return pytest.param(library, name, arguments, marks=marks, id=name)
 
 
+@pytest.mark.needs("onnxruntime")
 @pytest.mark.parametrize(
     ("library", "name", "arguments"),
     [

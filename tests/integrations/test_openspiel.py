@@ -24,7 +24,7 @@ from open_spiel.python.policy import UniformRandomPolicy  # noqa: E402
 
 from stoneworks.envs.rules import RegistrationError, UnknownGameError, game_names, load_game  # noqa: E402
 from stoneworks.envs.rules.game_registry import GAMES  # noqa: E402
-from stoneworks.evaluation.accuracy.measure import best_response_value  # noqa: E402
+from stoneworks.evaluation.solved_accuracy.measure import best_response_value  # noqa: E402
 from stoneworks.integrations.openspiel import register_games  # noqa: E402
 from stoneworks.models import load_bot  # noqa: E402
 

@@ -18,8 +18,8 @@ pytest.importorskip("torch")
 from processes import Run
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation import workers
-from stoneworks.evaluation.accuracy.sample import shipped_samples
 from stoneworks.evaluation.match import play_match
+from stoneworks.evaluation.solved_accuracy.positions import shipped_solved_positions
 from stoneworks.models import load_bot, shipped
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.description import PlaySettings
@@ -39,7 +39,7 @@ MATCHES = FinalMatches(policy_opponents=("random",), search_opponents=("greedy",
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder in which shipped checkpoints are looked for; of the samples, that of the smallest board is measured."""
     monkeypatch.setattr(shipped, "shipped_folder", lambda: tmp_path / "checkpoints")
-    monkeypatch.setattr(final_matches, "shipped_samples", lambda name: shipped_samples(name)[:1])
+    monkeypatch.setattr(final_matches, "shipped_solved_positions", lambda name: shipped_solved_positions(name)[:1])
     return tmp_path / "checkpoints"
 
 

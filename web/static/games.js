@@ -36,6 +36,7 @@ export class GameChoice {
     const number = (input, usual) => (Number.isNaN(input.valueAsNumber) ? usual : input.valueAsNumber);
     for (const [option, control] of this.controls) {
       if (typeof option.default === "boolean") given[option.name] = control.checked;
+      else if (option.choices) given[option.name] = control.value;
       else if (Array.isArray(option.default)) given[option.name] = control.map((input, index) => number(input, option.default[index]));
       else given[option.name] = number(control, option.default);
     }
@@ -46,6 +47,7 @@ export class GameChoice {
   text() {
     const texts = Object.entries(this.values()).map(([name, value]) => {
       if (typeof value === "boolean") return `${name}=${value ? "True" : "False"}`;
+      if (typeof value === "string") return `${name}='${value}'`;
       return `${name}=${Array.isArray(value) ? `(${value.join(",")})` : value}`;
     });
     return `${this.game.name}(${texts.join(",")})`;
@@ -67,13 +69,19 @@ export class GameChoice {
       const value = this.given[option.name];
       return typeof value === typeof option.default && String(value).split(",").length === String(option.default).split(",").length ? value : option.default;
     };
-    const isShown = ({ default: value }) => ["boolean", "number"].includes(typeof value) || Array.isArray(value);
+    const isShown = ({ default: value, choices }) => ["boolean", "number"].includes(typeof value) || Array.isArray(value) || choices;
     const fields = game.options.filter(isShown).map((option) => {
       const name = option.name.replaceAll("_", " ");
       if (typeof option.default === "boolean") {
         const control = h("input", { type: "checkbox", checked: valueOf(option), onchange: changed });
         this.controls.set(option, control);
         return [option, h("label", { class: "check" }, control, " ", name)];
+      }
+      if (option.choices) {
+        const texts = option.choices.map((text) => h("option", { value: text, selected: text === valueOf(option) }, text.replaceAll("_", " ")));
+        const control = h("select", { onchange: changed }, texts);
+        this.controls.set(option, control);
+        return [option, labeled(name, control)];
       }
       const number = (value, label) =>
         h("input", {

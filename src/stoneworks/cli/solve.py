@@ -80,15 +80,13 @@ def solve(
 
 
 @dataclass(frozen=True)
-class _SampleOptions:
+class _PositionsOptions:
     """File of the solved positions, and settings to make it."""
 
-    sample: Annotated[Path | None, typer.Option(help="File with the solved positions (default: the stored ones).")] = (
-        None
-    )
-    make: Annotated[
-        int | None, typer.Option(min=1, help="First make the sample: this many positions, written to the file.")
+    positions: Annotated[
+        Path | None, typer.Option(help="File with the solved positions (default: the stored ones).")
     ] = None
+    make: Annotated[int | None, typer.Option(min=1, help="First make the file, with this many positions.")] = None
     last_actions: Annotated[
         int | None,
         typer.Option(min=1, help="With --make: draw positions only from this many last actions of each game."),
@@ -99,11 +97,11 @@ class _SampleOptions:
     source: Annotated[
         list[str] | None, typer.Option(help="With --make: bots that play the games (default: random, greedy).")
     ] = None
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the players and of the sample.")] = 0
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the players and of the positions.")] = 0
 
     def make_file(self, game: Game) -> None:
-        """Make the sample and write it to the file, if ``make`` is given."""
-        from stoneworks.evaluation.accuracy.sample import make_sample
+        """Make the file, if ``make`` is given."""
+        from stoneworks.evaluation.solved_accuracy.positions import make_solved_positions
 
         settings = {"last_actions": self.last_actions, "max_positions": self.max_positions, "sources": self.source}
         given: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
@@ -111,25 +109,25 @@ class _SampleOptions:
             for name, value in given.items():
                 raise ValueError(f"{name} needs --make, got {value!r}")
             return
-        if self.sample is None:
-            raise ValueError("make needs a file: --sample FILE")
-        check_output_file("sample", self.sample, (".json",))
+        if self.positions is None:
+            raise ValueError("make needs a file: --positions FILE")
+        check_output_file("positions", self.positions, (".json",))
         with progress_bar() as show:
-            made = make_sample(
+            made = make_solved_positions(
                 game,
                 self.make,
                 seed=self.seed,
                 progress=lambda found, wanted: show("positions", found, wanted),
                 **given,
             )
-        made.save(self.sample)
+        made.save(self.positions)
 
 
 @with_option_groups
 def accuracy(
     players: Annotated[list[str], typer.Argument(help="Bots, e.g. greedy, vadus@64 or paths of checkpoint folders.")],
     game: GameOption,
-    options: _SampleOptions,
+    options: _PositionsOptions,
     best_response: Annotated[
         bool, typer.Option(help="Also compute the exact value of the best response to each player.")
     ] = False,
@@ -138,19 +136,19 @@ def accuracy(
     from rich.table import Table
 
     from stoneworks.envs.rules import load_game
-    from stoneworks.evaluation.accuracy.measure import NUM_PHASES, best_response_value, measure_accuracy
-    from stoneworks.evaluation.accuracy.sample import load_sample
+    from stoneworks.evaluation.solved_accuracy.measure import NUM_PHASES, best_response_value, measure_solved_accuracy
+    from stoneworks.evaluation.solved_accuracy.positions import load_solved_positions
     from stoneworks.models import load_bot
 
     loaded = load_game(game)
     bots = [load_bot(name, loaded, options.seed) for name in players]
     options.make_file(loaded)
-    solved = load_sample(loaded, options.sample)
+    solved = load_solved_positions(loaded, options.positions)
     table = Table(
         "player", "result kept", "95 % interval", *(f"phase {phase + 1}" for phase in range(NUM_PHASES)), "calibration"
     )
     for name, bot in zip(players, bots, strict=True):
-        found = measure_accuracy(bot, loaded, solved)
+        found = measure_solved_accuracy(bot, loaded, solved)
         share, (low, high), _ = found.share()
         phases = map(found.share, range(NUM_PHASES))
         table.add_row(

@@ -120,7 +120,7 @@ EVALUATION = {"evaluation", "action_evaluations", "line"}
         *((name, SEARCH) for name in ("mcts:200", EVALUATED, PARALLEL)),
         pytest.param("checkpoint", {"value", "line"}, marks=pytest.mark.needs("torch")),
         pytest.param("checkpoint@12", SEARCH | {"priors"}, marks=pytest.mark.needs("torch")),
-        pytest.param("policy:", {"line"}, marks=pytest.mark.needs("torch")),
+        pytest.param("policy:", {"line"}, marks=[pytest.mark.needs("torch"), pytest.mark.needs("onnxruntime")]),
     ],
 )
 def test_all_bots_say_what_they_think_alike(name: str, known: set[str], make_bot: Callable[..., Bot]) -> None:

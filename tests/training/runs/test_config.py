@@ -108,6 +108,20 @@ def test_a_configuration_made_in_python_is_checked(values: dict[str, Any], messa
         AlphaZeroConfig(**{"game": "vadus(size=5)", **values})
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("search.full_share", "search.full_search_share"),
+        ("search.fast_simulations", "search.capped_simulations"),
+        ("learner.samples_per_position", "learner.replay_ratio"),
+        ("learner.final_board_weight", "learner.ownership_weight"),
+    ],
+)
+def test_the_error_for_an_old_key_names_the_new_one(old: str, new: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^vadus-5: the key {old} has been renamed to {new}$"):
+        load_config("vadus-5", [f"{old}=0.5"])
+
+
 def test_features_need_a_game_that_has_some(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_config("vadus-5", ["network.features=true"]).network.features
     monkeypatch.setattr(algorithms, "has_features", lambda game: False)

@@ -18,7 +18,7 @@ from processes import Run
 from random_networks import save_network
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.game_registry import small_games
-from stoneworks.evaluation.records import GameRecord, read_records
+from stoneworks.evaluation.records import GameRecord, read_records, write_records
 from stoneworks.models.checkpoint import CheckpointError
 from stoneworks.text import duration, percent
 from stoneworks.training.runs import report as reports
@@ -205,5 +205,5 @@ def test_invalid_lines_of_metrics_are_skipped(alphazero_run: Path) -> None:
 
 def test_games_of_another_game_are_not_shown_as_those_of_the_run(alphazero_run: Path) -> None:
     for file in (alphazero_run / "matches").glob("*.jsonl"):
-        file.write_text(file.read_text(encoding="utf-8").replace("vadus(size=2)", "vadus(size=3)"), encoding="utf-8")
+        write_records(file, [record.replace(game="vadus(size=3)") for record in read_records(file)])
     assert list(reports._games(read_run(alphazero_run))) == []

@@ -142,7 +142,7 @@ def test_an_unknown_address_and_a_page_without_folders_say_so(
 def test_records_open_on_the_board(visit: OpenPage, watched: Path) -> None:
     page = visit("/analyze")
     page.get_by_role("radio", name="Laido").check(force=True)
-    expect(page.get_by_label("Game string")).to_have_value("laido(pie_rule=True,size=9)")
+    expect(page.get_by_label("Game string")).to_have_value("laido(pie_rule=True,size=9,tie_break='hills')")
     page.locator("#import-file").set_input_files(watched / "games.jsonl")
     page.wait_for_url("**/analyze/**")
     expect(page.locator(".move")).to_have_count(len(random_records(1)[0].actions))

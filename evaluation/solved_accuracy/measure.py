@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_player
 from stoneworks.envs.rules import Game, State
-from stoneworks.evaluation.accuracy.sample import Sample
 from stoneworks.evaluation.match import wilson_interval
+from stoneworks.evaluation.solved_accuracy.positions import SolvedPositions
 from stoneworks.models import Bot
 
 #: Number of phases of a game, of equal length.
@@ -20,7 +20,7 @@ BINS = (-1.0, -0.6, -0.2, 0.2, 0.6, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Accuracy:
+class SolvedAccuracy:
     """The accuracy of a player on a sample.
 
     Attributes:
@@ -50,7 +50,7 @@ class Accuracy:
         return [(float(self.values[b].mean()), float(self.results[b].mean()), int(b.sum())) for b in bins if b.any()]
 
 
-def measure_accuracy(bot: Bot, game: Game, sample: Sample) -> Accuracy:
+def measure_solved_accuracy(bot: Bot, game: Game, sample: SolvedPositions) -> SolvedAccuracy:
     """Return the accuracy of ``bot`` on the positions of a sample of ``game``."""
     kept, values = [], []
     for position in sample.positions:
@@ -61,7 +61,7 @@ def measure_accuracy(bot: Bot, game: Game, sample: Sample) -> Accuracy:
         values.append(np.nan if analysis.value is None else analysis.value)
     phases = [min(int(NUM_PHASES * position.phase), NUM_PHASES - 1) for position in sample.positions]
     results = [position.result for position in sample.positions]
-    return Accuracy(np.array(kept), np.array(phases), np.array(results), np.array(values, np.float64))
+    return SolvedAccuracy(np.array(kept), np.array(phases), np.array(results), np.array(values, np.float64))
 
 
 def best_response_value(bot: Bot, game: Game, player: int) -> float:

@@ -1,4 +1,4 @@
-"""Samples of solved positions, stored as data in the package ``stoneworks.evaluation.samples``."""
+"""Samples of solved positions, stored as data in the package ``stoneworks.evaluation.solved_positions``."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SolvedPosition(Document):
         return game.deserialize_state(self.moves)
 
 
-class Sample(Document):
+class SolvedPositions(Document):
     """Solved positions of a game.
 
     Attributes:
@@ -63,12 +63,12 @@ class Sample(Document):
     positions: Tuple[SolvedPosition]
 
 
-def load_sample(game: Game, path: str | os.PathLike[str] | None = None) -> Sample:
+def load_solved_positions(game: Game, path: str | os.PathLike[str] | None = None) -> SolvedPositions:
     """Return the sample in a file, or the stored one of ``game``. Raises ``DocumentError`` if there is none or it is invalid."""
-    file = Path(str(resources.files("stoneworks.evaluation.samples")), f"{file_stem(game)}.json")
+    file = Path(str(resources.files("stoneworks.evaluation.solved_positions")), f"{file_stem(game)}.json")
     if path is None and not file.is_file():
         raise DocumentError(f"no sample of solved positions for {game}; make one with `stoneworks accuracy --make`")
-    sample = Sample.from_file(path or file)
+    sample = SolvedPositions.from_file(path or file)
     if sample.game != str(game) or sample.version != game.version:
         raise DocumentError(
             f"the sample is of {sample.game} version {sample.version}, expected {game} version {game.version}"
@@ -76,12 +76,11 @@ def load_sample(game: Game, path: str | os.PathLike[str] | None = None) -> Sampl
     return sample
 
 
-def shipped_samples(game_name: str) -> list[Sample]:
+def shipped_solved_positions(game_name: str) -> list[SolvedPositions]:
     """Return the stored samples of all boards of a game, by the number of their cells."""
-    samples = [
-        sample for sample in Sample.shipped("stoneworks.evaluation.samples") if load_game(sample.game).name == game_name
-    ]
-    return sorted(samples, key=lambda sample: load_game(sample.game).num_actions)
+    samples = SolvedPositions.shipped("stoneworks.evaluation.solved_positions")
+    of_game = (sample for sample in samples if load_game(sample.game).name == game_name)
+    return sorted(of_game, key=lambda sample: load_game(sample.game).num_actions)
 
 
 def image_key(state: State) -> bytes:
@@ -90,7 +89,7 @@ def image_key(state: State) -> bytes:
     return min(symmetry.of_observation(planes).tobytes() for symmetry in state.game.symmetries)
 
 
-def make_sample(
+def make_solved_positions(
     game: Game,
     num_positions: int,
     *,
@@ -99,7 +98,7 @@ def make_sample(
     max_positions: int = 1_000_000,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
-) -> Sample:
+) -> SolvedPositions:
     """Return a sample of solved positions from games of bots against themselves, at most one position per game.
 
     No position is an image of another under a symmetry. The first actions of each game are random, 0 to 3 of them.
@@ -157,7 +156,7 @@ def make_sample(
                 break
     if not found:
         raise ValueError(f"no position of {game} was found in which an action loses the exact result")
-    return Sample(
+    return SolvedPositions(
         game=str(game),
         version=game.version,
         sources=tuple(sources),
