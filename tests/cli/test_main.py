@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 from unittest.mock import Mock
 
+import numpy as np
 import pytest
 from rich.table import Table
 
