@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import html
 import ipaddress
+import re
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -39,6 +41,30 @@ _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 _MAX_REQUESTS = 1000
 #: Number of handler threads; most of them wait for the disk, where concurrent writes share one flush.
 _MAX_THREADS = 24
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a server is reached.
+
+    Attributes:
+        host: the address to listen on.
+        port: the port to listen on; 0 for any that is free.
+        allowed_hosts: additional allowed values of the Host header.
+        root_path: prefix of all addresses behind a proxy, such as ``"/games"``; the proxy may remove it or not.
+
+    Raises:
+        ValueError: ``root_path`` is not a path.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    allowed_hosts: tuple[str, ...] = ()
+    root_path: str = ""
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"((/[\w.~-]+)+/?)?", self.root_path, re.ASCII):
+            raise ValueError(f"root_path must be a path such as /games, got {self.root_path!r}")
 
 
 class Web:
@@ -134,12 +160,9 @@ def serve(
     data: Path,
     watched: Sequence[Path] = (),
     *,
-    host: str = "127.0.0.1",
-    port: int = 8000,
-    allowed_hosts: Sequence[str] = (),
+    address: Address | None = None,
     num_workers: int | None = None,
     agents: Agents | None = None,
-    root_path: str = "",
     started: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Run the web server until the process is interrupted.
@@ -147,26 +170,24 @@ def serve(
     Args:
         data: folder of the stored games.
         watched: folders and files to watch. Only these and the data folder can be read.
-        host: the address to listen on.
-        port: the port to listen on; 0 for any that is free.
-        allowed_hosts: additional allowed values of the Host header.
+        address: where to listen; by default port 8000 of the loopback address.
         num_workers: number of worker processes for bots; by default the number of processors minus one, at most 4.
         agents: the bots that may play and analyze; by default those that start no programs and read no files. Their folders
             are watched as well.
-        root_path: prefix of all addresses behind a proxy, such as ``"/games"``; the proxy may remove it or not.
         started: called with a URL that the server accepts, once it is listening.
 
     Raises:
         ValueError: a watched path does not exist, or the file in ``data`` is not a database of games.
         OSError: the address is in use, or the data folder cannot be written to.
     """
+    address = address or Address()
     web = Web(
         data,
         watched,
-        hosts={*_LOOPBACK_NAMES, *_names_of(host), *allowed_hosts},
+        hosts={*_LOOPBACK_NAMES, *_names_of(address.host), *address.allowed_hosts},
         num_workers=num_workers or max(1, min(4, num_processors() - 1)),
         agents=agents,
-        root_path=root_path,
+        root_path=address.root_path,
     )
     config = uvicorn.Config(
         web.application(),
@@ -179,10 +200,10 @@ def serve(
         limit_concurrency=2 * _MAX_REQUESTS,  # connections; the application limits requests, and answers in JSON
         h11_max_incomplete_event_size=65536,
     )
-    with _listen(host, port) as listening:
-        name = next(iter(_names_of(host)), "::1" if ":" in host else "127.0.0.1")
+    with _listen(address.host, address.port) as listening:
+        name = next(iter(_names_of(address.host)), "::1" if ":" in address.host else "127.0.0.1")
         name = f"[{name}]" if ":" in name else name
-        started(f"http://{name}:{listening.getsockname()[1]}{root_path.rstrip('/')}/")
+        started(f"http://{name}:{listening.getsockname()[1]}{address.root_path.rstrip('/')}/")
         _Server(config, web.end_requests).run(sockets=[listening])
 
 

@@ -281,7 +281,8 @@ class Watch:
             if found.version != game.version:
                 raise RequestError(f"version must be {game.version} for {game}, got {found.version}", 409)
             turns = turns_of(positions.line(game, found.actions))
-            return WatchedGame(**dict(found), index=asked.index, turns=turns)
+            fields = {name: getattr(found, name) for name in GameRecord.model_fields}
+            return WatchedGame(**fields, index=asked.index, turns=turns)
 
         return [
             get("/api/watch", lambda _, __: SourcesAnswer(sources=self.sources())),

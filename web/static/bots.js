@@ -43,7 +43,6 @@ export class BotChoice {
    *   that are left out.
    */
   async list(game, { wanted = this.value, fallback = null, without = [] } = {}) {
-    const pending = this.isPending;
     const before = this.select.selectedOptions[0];
     const level = before?.value === wanted ? before.dataset.level : undefined;
     this.game = game;
@@ -51,6 +50,7 @@ export class BotChoice {
     if (without.includes(this.typed?.name)) this.typed = null;
     if (level) wanted = this.bots.find((bot) => bot.level === level)?.name ?? wanted;
     if (wanted && !this.bots.some((bot) => bot.name === wanted)) this.typed = await botNamed(game, wanted).catch(() => null);
+    const pending = this.isPending;
     this.fill();
     if (pending) {
       this.select.value = OTHER;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -50,25 +49,16 @@ def web(
     """Play, watch and analyze games in a browser. Ctrl-C stops the server; games are kept in the data folder."""
     with require_extra("web", "web pages"):
         from stoneworks.web.agents import Agents
-        from stoneworks.web.app import serve
+        from stoneworks.web.app import Address, serve
 
     serve(
         data,
         watched or [],
-        host=address.host,
-        port=address.port,
-        allowed_hosts=address.allowed_hosts or [],
+        address=Address(address.host, address.port, tuple(address.allowed_hosts or ()), address.root_path),
         num_workers=workers,
         agents=Agents(thinking_seconds, agents or (), dict(_name_and_bot(text) for text in agent or ())),
-        root_path=_prefix(address.root_path),
         started=lambda url: print(f"the page is at {url} (press Ctrl-C to stop)", flush=True),
     )
-
-
-def _prefix(text: str) -> str:
-    if text and not re.fullmatch(r"(/[\w.~-]+)+/?", text, re.ASCII):
-        raise ValueError(f"root-path must be a path such as /games, got {text!r}")
-    return text
 
 
 def _name_and_bot(text: str) -> tuple[str, str]:
