@@ -47,7 +47,6 @@ ADVANTAGES = partial(self_play_advantages, **STEP, next_players=[0])
     [
         (STATE.observation_and_mask, "player", [5, 1.0], "0 1"),
         (STATE.observation_tensor, "player", [-1, 2, "0", -4, 0.5, True], "0 1"),
-        (STATE.player_return, "player", [-1], "0 1"),
         (STATE.color_of, "player", [3], "0 1"),
         (STATE.perft, "depth", [1.5, -1], "integer 0"),
         (partial(Batch, num_games=2), "game", [None, 3, b"vadus"], "Game string"),
@@ -59,7 +58,7 @@ ADVANTAGES = partial(self_play_advantages, **STEP, next_players=[0])
         (partial(MCTSBot, GAME), "simulations", [0, 3_000_000], "1 2147483"),
         (partial(MCTSBot, GAME, simulations=1), "exploration", [True, -0.1], "0"),
         (partial(MCTSBot, GAME, simulations=1), "num_threads", [0, 10**9], "1"),
-        (partial(MCTSBot, GAME, simulations=1), "leaf", ["network"], "playout evaluation"),
+        (partial(MCTSBot, GAME, simulations=1), "leaf", ["network"], "playout heuristic"),
         (partial(AlphaBetaBot, GAME), "seconds", [NAN, -1.0], "0"),
         (partial(AlphaBetaBot, GAME), "turns", [0, 2**40], "1"),
         (partial(AlphaBetaBot, GAME, turns=1), "num_candidates", [0, 2**40], "1"),

@@ -75,7 +75,7 @@ def dataset_of_records(
         all_symmetries: likewise.
 
     Raises:
-        RecordError: a record cannot be replayed.
+        GameRecordError: a record cannot be replayed.
     """
     loaded = load_game(game) if isinstance(game, str) else game
     states, actions, results = [np.empty(0, loaded.state_dtype)], [], []

@@ -85,8 +85,6 @@ class Ours(Learner):
             saved = load_checkpoint(self.checkpoint)
             self.algorithm.done = saved.training[self.config.unit]
             self.algorithm.load(saved, load_training_state(self.checkpoint))
-        else:
-            self.algorithm.start()
 
     def settings(self) -> Mapping[str, Any]:
         """Return the configuration, without game and seed."""

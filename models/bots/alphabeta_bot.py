@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,15 +19,12 @@ from stoneworks.models.search.turn_search import MAX_CANDIDATES
 
 _NO_LIMIT = 2**62
 
-#: Values of the actions, actions to play, and numbers of visited positions.
-_Found: TypeAlias = tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.int64]]
-
 
 class AlphaBetaBot(ActionValueBot):
     """Plays an action with the highest value after a search of several turns; ties are broken at random.
 
-    The search has a fixed depth in turns, or deepens iteratively within a time limit per step; incomplete iterations
-    are discarded.
+    The search has a fixed depth in turns, or deepens iteratively within a time limit per step. Of the iteration that the limit
+    cuts short, the actions that have been searched count: the best action of the iteration before comes first.
 
     See :mod:`stoneworks.models.search.alphabeta` for the definition of depth and for the pruned actions.
     """
@@ -64,41 +60,53 @@ class AlphaBetaBot(ActionValueBot):
         self._spec_name = str(BotSpec.of("alphabeta", **arguments))
         self._generator = np.random.default_rng(check_seed(seed))
         self._unused_buffers: list[WorkBuffers] = []  # one for each search that ran at the same time
+        self._clock = time.perf_counter
         self._search = game.compiled(search_depths, heuristic_kernels(game))
 
     def search(self, states: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
         """See :meth:`ActionValueBot.search`. Values other than the highest are upper bounds."""
+        work = self._unused_buffers.pop() if self._unused_buffers else work_buffers(self._depth, self._game.num_actions)
         if self._seconds is None or not len(states):
-            return self._search_to(self._depth, states, _NO_LIMIT)[:2]
-        parts = [self._search_in_time(states[row : row + 1], self._seconds) for row in range(len(states))]
-        values, actions, _ = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+            values, actions, _ = self._search_to(1, self._depth, states, work)
+        else:
+            parts = [self._search_in_time(states[row : row + 1], work, self._seconds) for row in range(len(states))]
+            values, actions = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        self._unused_buffers.append(work)
         return values, actions
 
-    def _search_in_time(self, states: npt.NDArray[np.void], seconds: float) -> _Found:
-        """Search one position with increasing depth; return the results of the last completed search."""
-        now = begin = time.perf_counter()
-        found = self._search_to(1, states, _NO_LIMIT)
+    def _search_in_time(
+        self, state: npt.NDArray[np.void], work: WorkBuffers, seconds: float
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+        """Search one position with increasing depth until the time is up."""
+        begin = self._clock()
+        values, actions, num_visited = self._search_to(1, 1, state, work)
         for depth in range(2, MAX_DEPTH + 1):
-            before, now = now, time.perf_counter()
-            left = begin + seconds - now
-            values, _, num_positions = found
-            if left <= 0 or abs(float(values.max())) >= PROVEN_VALUE or np.isfinite(values).sum() == 1:
+            passed = self._clock() - begin
+            if passed >= seconds or abs(float(values.max())) >= PROVEN_VALUE or np.isfinite(values).sum() == 1:
                 break
-            limit = int(min(left / (now - before) * num_positions[0], _NO_LIMIT))
-            deeper = self._search_to(depth, states, max(1, limit))
-            if deeper[1][0] == NO_ACTION:
+            limit = max(1, int(min((seconds / max(passed, 1e-9) - 1) * num_visited[0], _NO_LIMIT)))
+            deeper, best, num_more = self._search_to(depth, depth, state, work, limit)
+            num_visited += num_more
+            if best[0] != NO_ACTION:
+                values, actions = _with_bounds(deeper, values), best
+            if num_more[0] >= limit:
                 break
-            found = deeper
-        return found
+        return values, actions
 
-    def _search_to(self, depth: int, states: npt.NDArray[np.void], max_positions: int) -> _Found:
-        """Search each position to a depth; the action is ``NO_ACTION`` if that needs more positions."""
+    def _search_to(
+        self, first_depth: int, depth: int, states: npt.NDArray[np.void], work: WorkBuffers, limit: int = _NO_LIMIT
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the values of actions, the actions to play, and the numbers of visited positions, each at most ``limit``."""
         values = np.empty((len(states), self._game.num_actions), np.float32)
         actions = np.empty(len(states), np.int64)
         num_positions = np.empty(len(states), np.int64)
         seeds = self._generator.bit_generator.random_raw(len(states))
-        limits = Limits(depth, self._num_candidates, max_positions)
-        work = self._unused_buffers.pop() if self._unused_buffers else work_buffers(self._depth, self._game.num_actions)
+        limits = Limits(first_depth, depth, self._num_candidates, limit)
         self._search(self._game.board, states, limits, work, seeds, values, actions, num_positions)
-        self._unused_buffers.append(work)
         return values, actions, num_positions
+
+
+def _with_bounds(deeper: npt.NDArray[np.float32], values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Return the values of an iteration, and those of the one before for actions that it has not searched, below the best."""
+    below = np.nextafter(deeper.max(), np.float32(-np.inf))
+    return np.where(np.isfinite(deeper), deeper, np.minimum(values, below))

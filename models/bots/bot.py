@@ -58,7 +58,7 @@ class Analysis:
         action: the action that the bot plays.
         actions: ``int64[num_legal]``, the legal actions.
         policy: ``float64[num_legal]``, probabilities of the actions.
-        value: value of the position.
+        value: value of the position: that of the action that the bot plays, if it is known.
         proven: proven result of the position: 1, 0 or -1.
         evaluation: value of the position on the bot's own scale, for the player to move.
         simulations: number of simulations.

@@ -80,8 +80,8 @@ class NetworkBot(Bot):
             with np.errstate(under="ignore"):  # the program may raise errors at underflows
                 weights = np.exp(weights - weights.max(axis=1, keepdims=True, initial=-np.inf))
             found.append(PolicyAndValue(logits, weights / weights.sum(axis=1, keepdims=True), values))
-        logits, policies, values_of = zip(*found, strict=True)
-        without_values = any(values is None for values in values_of)
-        return PolicyAndValue(
-            np.concatenate(logits), np.concatenate(policies), None if without_values else np.concatenate(values_of)
-        )
+        value = None
+        if found[0].value is not None:
+            value = np.concatenate([part.value for part in found if part.value is not None])
+        logits = np.concatenate([part.logits for part in found])
+        return PolicyAndValue(logits, np.concatenate([part.policy for part in found]), value)

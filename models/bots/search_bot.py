@@ -167,9 +167,11 @@ class SearchBot(NetworkBot):
     def _analysis(self, state: State, result: SearchResult) -> Analysis:
         assert self._last is not None
         actions, visits, values, priors = self._last.root_edges()
-        chosen, value, proven = int(result.actions[0]), float(result.values[0]), None
+        chosen, value, proven = int(result.actions[0]), float(values[actions == result.actions[0]][0]), None
         if result.solved[0]:
-            value = proven = float(np.sign(value))  # without the discount
+            value = proven = float(np.sign(result.values[0]))  # without the discount
+        elif np.isnan(value):  # the action has no visits
+            value = float(result.values[0])
         policy = result.policies[0, actions].astype(np.float64)
         return Analysis(
             state.current_player(),

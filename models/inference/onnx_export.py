@@ -211,10 +211,9 @@ def _add_network(graph: _Graph, network: ResidualNetwork) -> None:
         )
 
 
-def _add_convolution(graph: _Graph, x: str, layer: nn.Module) -> str:
+def _add_convolution(graph: _Graph, x: str, layer: Any) -> str:
     """Add a convolution whose padding is half its size, or a linear layer."""
     weight, bias = layer.weight, layer.bias
-    assert isinstance(weight, Tensor)
     weight = weight if weight.ndim == 4 else weight[:, :, None, None]
     biases = () if bias is None else (bias,)
     return graph.add("Conv", x, weight, *biases, pads=[size // 2 for size in weight.shape[2:]] * 2)
@@ -238,7 +237,8 @@ def _add_layer(graph: _Graph, x: str, layer: nn.Module) -> str:
         OnnxPolicyError: the layer is not supported.
     """
     # Some libraries replace parameters by tensors, which state_dict() leaves out.
-    weight, bias = getattr(layer, "weight", None), getattr(layer, "bias", None)
+    weight: Any = getattr(layer, "weight", None)
+    bias: Any = getattr(layer, "bias", None)
     biases = () if bias is None else (bias,)
     match layer:
         case nn.Linear():
@@ -251,7 +251,7 @@ def _add_layer(graph: _Graph, x: str, layer: nn.Module) -> str:
                 "same": [total // 2 for total in totals] + [-(-total // 2) for total in totals],
             }
             pads = of_names[layer.padding] if isinstance(layer.padding, str) else [*layer.padding] * 2
-            sizes = {"strides": layer.stride, "dilations": layer.dilation, "group": layer.groups}
+            sizes: dict[str, Any] = {"strides": layer.stride, "dilations": layer.dilation, "group": layer.groups}
             return graph.add("Conv", x, weight, *biases, pads=pads, **sizes)
         case nn.LayerNorm():
             scale = torch.ones(layer.normalized_shape, device="cpu") if weight is None else weight

@@ -40,6 +40,8 @@ from stoneworks.models.search.transposition_table import (
     TABLE_SIZE,
     UPPER_BOUND,
     TableArray,
+    best_known,
+    clear,
     hash_bytes,
     slot_of,
     store,
@@ -79,22 +81,33 @@ class Limits(NamedTuple):
     """Limits of a search.
 
     Attributes:
+        first_depth: depth of the first iteration, at least 1. A search from depth 1 empties the transposition table; one from
+            a later depth continues the search of the same position, with the same buffers, to the depth before.
         depth: search depth in turns, 1 to ``MAX_DEPTH``; the first turn is the rest of the turn in progress.
         num_candidates: actions tried in each position of the first two turns, at least 1. It halves with each later turn, but
             not below ``MIN_CANDIDATES`` unless it starts lower. Actions rated infinite are tried in addition.
-        max_positions: maximum number of positions visited per state; past it the action is ``NO_ACTION``.
+        max_positions: number of positions visited per state past which the iteration in progress is cut short.
     """
 
+    first_depth: int
     depth: int
     num_candidates: int
     max_positions: int
 
 
 class WorkBuffers(NamedTuple):
-    """Work buffers of a search: the transposition table, the indices of its entries in use, and the candidates by ply."""
+    """Work buffers of a search.
+
+    Attributes:
+        table: the transposition table.
+        entries_in_use: indices of the entries in use.
+        num_entries: ``int64[1]``, their number.
+        candidates: the candidates by ply.
+    """
 
     table: TableArray
     entries_in_use: Int32s
+    num_entries: Int64s
     candidates: Int32Table
 
 
@@ -198,17 +211,17 @@ def search_depths(
         board: the board constants.
         states: ``[num_states]``, the positions; ``NO_ACTION`` is written for terminal ones.
         limits: depth and size of the search.
-        work: see :func:`work_buffers`; the table is empty before and after the call.
+        work: see :func:`work_buffers`.
         seeds: one per state, advanced in place; used to break ties.
-        values: output, ``float32[num_states, num_actions]``, for the player to move: the exact value of each best action, an
-            upper bound for other actions, and minus infinity for actions that were not tried.
-        actions: output, ``int64[num_states]``, an action of highest value.
+        values: output, ``float32[num_states, num_actions]``, of the last iteration, for the player to move: the exact value of each
+            best action, an upper bound for other actions, and minus infinity for actions that were not tried.
+        actions: output, ``int64[num_states]``, an action of highest value; ``NO_ACTION`` if the last iteration was cut short
+            before it had tried an action.
         num_positions: output, ``int64[num_states]``, positions visited at all depths.
     """
     num_actions = board[0].num_actions
     last_ply = ACTIONS_PER_TURN * limits.depth
-    table, entries_in_use, candidates = work
-    num_entries = 0
+    table, entries_in_use, num_entries, candidates = work
     limit = limits.num_candidates
     mask = np.empty(num_actions, np.int8)
     ratings = np.empty(num_actions, np.float32)
@@ -226,19 +239,15 @@ def search_depths(
         num_positions[row] = 0
         if states[row].ending:
             continue
+        if limits.first_depth == 1:
+            clear(table, entries_in_use, num_entries)
         path[0] = states[row]
         root_key = hash_bytes(path_bytes[:num_bytes])
-        interrupted = False
-        for iteration in range(1, limits.depth + 1):
+        for iteration in range(limits.first_depth, limits.depth + 1):
             values[row, :] = -np.inf
-            enter(
-                frames[0], root_key, iteration, -np.inf, np.inf, frames[0].best_action if iteration > 1 else NO_ACTION
-            )
+            enter(frames[0], root_key, iteration, -np.inf, np.inf, best_known(table, root_key))
             ply = 0
-            while True:
-                if num_positions[row] >= limits.max_positions:
-                    interrupted = True
-                    break
+            while num_positions[row] < limits.max_positions:
                 frame = frames[ply]
                 if frame.num_chosen == NOT_LISTED:
                     legal_actions(board[0], path[ply], mask)
@@ -272,7 +281,7 @@ def search_depths(
                         if not known and (left == 0 or ply + 1 == last_ply):
                             value = float(np.float32(heuristic(board[0], child, child.current_player)))
                             if left == 0 and not found:
-                                num_entries = store(table, entries_in_use, num_entries, key, value, 0, EXACT, NO_ACTION)
+                                store(table, entries_in_use, num_entries, key, value, 0, EXACT, NO_ACTION)
                         elif not known:
                             ply += 1
                             enter(frames[ply], key, left, alpha, beta, int64(entry.action) if found else NO_ACTION)
@@ -280,20 +289,12 @@ def search_depths(
                         value *= sign
                 else:
                     value = frame.best_value
-                    if ply == 0:
-                        break
                     bound = UPPER_BOUND if value <= frame.alpha else LOWER_BOUND if value >= frame.beta else EXACT
                     stored = relative_to(value, ply)
-                    num_entries = store(
-                        table,
-                        entries_in_use,
-                        num_entries,
-                        frame.key,
-                        stored,
-                        frame.turns_left,
-                        bound,
-                        frame.best_action,
-                    )
+                    turns_left, best_action = frame.turns_left, frame.best_action
+                    store(table, entries_in_use, num_entries, frame.key, stored, turns_left, bound, best_action)
+                    if ply == 0:
+                        break
                     if path[ply].current_player != path[ply - 1].current_player:
                         value = -value
                     ply -= 1
@@ -305,13 +306,12 @@ def search_depths(
                 if value > frame.best_value:
                     frame.best_value = value
                     frame.best_action = action
-            if interrupted or abs(frames[0].best_value) >= PROVEN_VALUE or frames[0].num_chosen == 1:
+            if num_positions[row] >= limits.max_positions or abs(frames[0].best_value) >= PROVEN_VALUE:
+                break
+            if frames[0].num_chosen == 1:
                 break
 
-        for place in range(num_entries):
-            table[entries_in_use[place]].key = 0
-        num_entries = 0
-        if not interrupted:
+        if frames[0].best_action != NO_ACTION:
             # Every action with a value is a candidate of the root.
             actions[row] = draw_best(values[row], candidates[0], frames[0].num_chosen, seeds, row)
 
@@ -319,4 +319,5 @@ def search_depths(
 def work_buffers(depth: int, num_actions: int) -> WorkBuffers:
     """Return buffers for searches of up to ``depth`` turns. Later searches use them again: new ones are cleared page by page."""
     candidates = np.empty((ACTIONS_PER_TURN * depth + 1, num_actions), np.int32)
-    return WorkBuffers(np.zeros(TABLE_SIZE, TABLE_ENTRY), np.empty(TABLE_SIZE, np.int32), candidates)
+    table = np.zeros(TABLE_SIZE, TABLE_ENTRY)
+    return WorkBuffers(table, np.empty(TABLE_SIZE, np.int32), np.zeros(1, np.int64), candidates)

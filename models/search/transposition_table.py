@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules.compiler.bits import byte_swapped
 from stoneworks.envs.rules.compiler.compiler import int64, kernel
-from stoneworks.envs.rules.compiler.types import Int32s, Record
+from stoneworks.envs.rules.compiler.types import Int32s, Int64s, Record
+from stoneworks.envs.rules.contract import NO_ACTION
 
 #: Number of entries, a power of two.
 TABLE_SIZE = 1 << 17
@@ -51,22 +52,37 @@ def slot_of(key: int) -> int:
 
 
 @kernel
+def clear(table: TableArray, entries_in_use: Int32s, num_entries: Int64s) -> None:
+    """Remove all entries; arguments as of :func:`store`."""
+    for place in range(num_entries[0]):
+        table[entries_in_use[place]].key = 0
+    num_entries[0] = 0
+
+
+@kernel
+def best_known(table: TableArray, key: int) -> int:
+    """Return the best action in the entry of a position, or ``NO_ACTION``."""
+    entry = table[slot_of(key)]
+    return int64(entry.action) if entry.key == key else NO_ACTION
+
+
+@kernel
 def store(
     table: TableArray,
     entries_in_use: Int32s,
-    num_entries: int,
+    num_entries: Int64s,
     key: int,
     value: float,
     depth: int,
     bound: int,
     action: int,
-) -> int:
-    """Overwrite the entry at the index of a position and return the new number of entries in use.
+) -> None:
+    """Overwrite the entry at the index of a position.
 
     Args:
         table: ``[TABLE_SIZE]``, the table.
         entries_in_use: ``int32[TABLE_SIZE]``, the indices of the entries in use; a new one is appended.
-        num_entries: number of entries in use.
+        num_entries: ``int64[1]``, number of entries in use.
         key: hash of the position.
         value: value of the position for the player to move.
         depth: search depth of the value, in turns.
@@ -76,11 +92,10 @@ def store(
     slot = slot_of(key)
     entry = table[slot]
     if entry.key == 0:
-        entries_in_use[num_entries] = slot
-        num_entries += 1
+        entries_in_use[num_entries[0]] = slot
+        num_entries[0] += 1
     entry.key = key
     entry.value = value
     entry.depth = depth
     entry.bound = bound
     entry.action = action
-    return num_entries

@@ -234,7 +234,7 @@ def test_limits_are_errors_that_say_what_is_known() -> None:
 
 
 @pytest.mark.parametrize("name", ["vadus(size=2)", "laido(size=2)", "taugo(size=3)"])
-def test_the_perfect_bot_plays_and_knows_the_result(name: str) -> None:
+def test_the_solver_bot_plays_and_knows_the_result(name: str) -> None:
     state, bot, results = load_game(name).new_initial_state(), load_bot("perfect:memory=1", name, 0), set()
     while not state.is_terminal():
         found = bot.analyze(state)

@@ -78,11 +78,11 @@ class OpponentPool:
 
     def state(self) -> dict[str, Tensor]:
         """Return the weights of the past policies; keys have the form ``<policy name>/<parameter name>``."""
-        return {
-            f"{past.name}/{key}": tensor
-            for past in self._past.values()
-            for key, tensor in past.network.state_dict().items()
-        }
+        state = {}
+        for past in self._past.values():
+            assert isinstance(past.network, BoardNetwork)
+            state |= {f"{past.name}/{key}": tensor for key, tensor in past.network.state_dict().items()}
+        return state
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """Restore the past policies from ``state``."""

@@ -65,7 +65,8 @@ class HexhexStonesGame(Game):
             Constant("first_pass_wins", "u1", self.options.get("tie_break") == "first_pass"),  # L6
             Constant("on_board", "u1", grid.on_board, by_cell=True),
             Constant("edge", "u1", grid.on_board & at_edge, by_cell=True),  # a point with fewer than six neighbors
-            Constant("neighbors", "i2", grid.neighbors, by_cell=True),
+            # num_cells, whose stone is OFF_BOARD, for each missing one.
+            Constant("neighbors", "u2", np.where(grid.neighbors < 0, grid.num_cells, grid.neighbors), by_cell=True),
             Constant("distance_from_center", "i2", grid.distance_from_center, by_cell=True),
         )
         self.state_fields = state_fields(self.board[0])

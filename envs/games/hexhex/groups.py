@@ -55,7 +55,7 @@ def group_values(board: Record, stones: Record, values: Int16Table) -> tuple[int
                 distance[stone] = -1
             for direction in range(6):
                 neighbor = board.neighbors[stone, direction]
-                if neighbor >= 0 and not seen[neighbor] and stones[neighbor] == color:
+                if stones[neighbor] == color and not seen[neighbor]:
                     seen[neighbor] = 1
                     members[size] = neighbor
                     size += 1
@@ -69,7 +69,7 @@ def group_values(board: Record, stones: Record, values: Int16Table) -> tuple[int
                 done += 1
                 for direction in range(6):
                     neighbor = board.neighbors[stone, direction]
-                    if neighbor < 0 or stones[neighbor] != color:
+                    if stones[neighbor] != color:
                         continue
                     if distance[neighbor] < 0:
                         distance[neighbor] = distance[stone] + 1
@@ -109,8 +109,8 @@ def bound_of_new_groups(board: Record, stones: Record, color: int) -> int:
     a path and empty cells can become more, and a shortest path has no edge stones but its two ends.
     """
     num_cells = board.num_cells
-    left = np.empty(num_cells, np.uint8)
-    usable = np.empty(num_cells, np.uint8)
+    left = np.zeros(num_cells + 1, np.uint8)
+    usable = np.zeros(num_cells + 1, np.uint8)
     members = np.empty(num_cells, np.int16)
     for cell in range(num_cells):
         left[cell] = stones[cell] == color
@@ -131,7 +131,7 @@ def bound_of_new_groups(board: Record, stones: Record, color: int) -> int:
                 num_edge += board.edge[stone]
                 for direction in range(6):
                     neighbor = board.neighbors[stone, direction]
-                    if neighbor >= 0 and left[neighbor]:
+                    if left[neighbor]:
                         left[neighbor] = 0
                         members[size] = neighbor
                         size += 1

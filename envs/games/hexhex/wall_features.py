@@ -89,7 +89,7 @@ def fill_wall_features(
         scale: scale of the evaluation.
         planes: output.
     """
-    work = np.empty((NUM_ROWS, board.num_cells), np.int16)
+    work = np.empty((NUM_ROWS, board.num_cells + 1), np.int16)
     groups = np.empty((2, NUM_GROUP_ROWS, board.num_cells), np.int16)
     own = BLACK if color == 0 else WHITE
     other = BLACK + WHITE - own

@@ -50,7 +50,7 @@ def label_groups(board: Record, stones: Record, own: int, work: Record, groups: 
         stones: ``[num_cells]``, the color of each stone, or ``EMPTY``.
         own: the color.
         work: output: rows ``GROUP`` (the group of each own stone, or -1) and ``MISSING`` (``BARRED`` for points that walls cannot
-            use, else ``FAR``); the row ``ORDER`` is scratch space.
+            use, else ``FAR``); the row ``ORDER`` is scratch space. Rows have ``num_cells + 1`` columns; the last is off the board.
         groups: output: rows ``SIZE``, ``NUM_EDGE_STONES`` and ``PATH_LENGTH`` (``FAR`` with two edge stones, else 0).
 
     Returns:
@@ -58,6 +58,7 @@ def label_groups(board: Record, stones: Record, own: int, work: Record, groups: 
     """
     num_cells = board.num_cells
     members = work[ORDER]
+    work[MISSING, num_cells] = BARRED
     for cell in range(num_cells):
         work[GROUP, cell] = -1
         work[MISSING, cell] = FAR if stones[cell] == own or stones[cell] == EMPTY else BARRED
@@ -76,7 +77,7 @@ def label_groups(board: Record, stones: Record, own: int, work: Record, groups: 
             num_edge_stones += board.edge[stone]
             for direction in range(6):
                 neighbor = board.neighbors[stone, direction]
-                if neighbor >= 0 and stones[neighbor] == own and work[GROUP, neighbor] < 0:
+                if stones[neighbor] == own and work[GROUP, neighbor] < 0:
                     work[GROUP, neighbor] = num_groups
                     members[size] = neighbor
                     size += 1
@@ -91,7 +92,7 @@ def label_groups(board: Record, stones: Record, own: int, work: Record, groups: 
                 continue
             for direction in range(6):
                 neighbor = board.neighbors[stone, direction]
-                if neighbor >= 0 and stones[neighbor] == EMPTY and (num_edge_stones >= 2 or board.edge[neighbor]):
+                if stones[neighbor] == EMPTY and (num_edge_stones >= 2 or board.edge[neighbor]):
                     work[MISSING, neighbor] = BARRED
     return num_groups
 
@@ -125,23 +126,23 @@ def grow_arms(board: Record, stones: Record, own: int, work: Record, groups: Rec
             num_later = 0
         cell = order[num_done]
         num_done += 1
+        length, origin = work[LENGTH, cell] + 1, work[ORIGIN, cell]
+        missing, size, is_own = work[MISSING, cell], work[STONES, cell], stones[cell] == own
         for direction in range(6):
             neighbor = board.neighbors[cell, direction]
-            if neighbor < 0 or work[MISSING, neighbor] != FAR:
+            if work[MISSING, neighbor] != FAR:
                 continue
-            work[LENGTH, neighbor] = work[LENGTH, cell] + 1
-            work[ORIGIN, neighbor] = work[ORIGIN, cell]
+            work[LENGTH, neighbor] = length
+            work[ORIGIN, neighbor] = origin
             work[PARENT, neighbor] = cell
-            work[MISSING, neighbor] = work[MISSING, cell]
-            work[STONES, neighbor] = work[STONES, cell]
             if stones[neighbor] == own:
-                if stones[cell] != own:
-                    work[STONES, neighbor] += groups[SIZE, work[GROUP, neighbor]]
+                work[MISSING, neighbor] = missing
+                work[STONES, neighbor] = size if is_own else size + groups[SIZE, work[GROUP, neighbor]]
                 order[num_found] = neighbor
                 num_found += 1
             else:
-                work[MISSING, neighbor] += 1
-                work[STONES, neighbor] += 1
+                work[MISSING, neighbor] = missing + 1
+                work[STONES, neighbor] = size + 1
                 later[num_later] = neighbor
                 num_later += 1
     return num_found
@@ -192,16 +193,17 @@ def survey_walls(
     total = 1.0  # the sum over walls of exp(SHARPNESS (score - best))
     for place in range(num_found):
         cell = order[place]
+        arm_length, origin, is_own = work[LENGTH, cell], work[ORIGIN, cell], stones[cell] == own
+        arm_missing, arm_stones = work[MISSING, cell], work[STONES, cell]
         for direction in range(3):
             neighbor = board.neighbors[cell, direction]
-            if neighbor < 0 or work[MISSING, neighbor] == FAR or work[MISSING, neighbor] == BARRED:
+            others = work[MISSING, neighbor]
+            if others == FAR or others == BARRED or work[ORIGIN, neighbor] == origin:
                 continue
-            if work[ORIGIN, neighbor] == work[ORIGIN, cell]:
-                continue
-            length = work[LENGTH, cell] + work[LENGTH, neighbor]
-            missing = work[MISSING, cell] + work[MISSING, neighbor]
-            size = work[STONES, cell] + work[STONES, neighbor]
-            if stones[cell] == own and stones[neighbor] == own:
+            length = arm_length + work[LENGTH, neighbor]
+            missing = arm_missing + others
+            size = arm_stones + work[STONES, neighbor]
+            if is_own and stones[neighbor] == own:
                 group = work[GROUP, cell]
                 size -= groups[SIZE, group]
                 if groups[NUM_EDGE_STONES, group] >= 2:
@@ -244,7 +246,7 @@ def black_advantage(board: Record, state: Record, color_to_act: int, num_free: i
             opponent has just passed.
     """
     num_cells = board.num_cells
-    work = np.empty((NUM_ROWS, num_cells), np.int16)
+    work = np.empty((NUM_ROWS, num_cells + 1), np.int16)
     groups = np.empty((NUM_GROUP_ROWS, num_cells), np.int16)
     scores = np.empty(num_cells, np.float32)
     black, _ = survey_walls(board, state.stones, BLACK, num_free if color_to_act == 0 else 0, work, groups, scores)
@@ -264,7 +266,7 @@ def black_advantage(board: Record, state: Record, color_to_act: int, num_free: i
 def rate_points(board: Record, state: Record, color_to_act: int, num_free: int, ratings: Float32s) -> None:
     """Rate each point by the best walls of both colors through it."""
     num_cells = board.num_cells
-    work = np.empty((NUM_ROWS, num_cells), np.int16)
+    work = np.empty((NUM_ROWS, num_cells + 1), np.int16)
     groups = np.empty((NUM_GROUP_ROWS, num_cells), np.int16)
     scores = np.empty((2, num_cells), np.float32)
     own = BLACK if color_to_act == 0 else WHITE

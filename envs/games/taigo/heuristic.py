@@ -1,5 +1,8 @@
 """Heuristic of Taigo: open lines of five of each player, and the threats among them.
 
+``heuristic`` sums weights of windows from ``heuristic.json`` (see :mod:`stoneworks.envs.rules.compiler.weights`). Ratings of
+actions, features and ``heuristic_by_hand``, from which the weights were learned, use hand-written values.
+
 A *window* is five hexes in a straight line. It is open for a color if it contains no hex of the other color and its empty
 hexes can still be filled. An open window is valued by the number of hexes of the color that it contains. A tile adds one
 hex of each color (G2), so one tile completes a window that lacks a single hex, and one tile blocks one such hex with its
@@ -8,12 +11,16 @@ half of the other color.
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
 from stoneworks.envs.games.taigo.rules import DARK, DARK_CONE_PLANE, HOLE, LIGHT, kind_of, makes_five
 from stoneworks.envs.rules.compiler.bits import num_bits
-from stoneworks.envs.rules.compiler.compiler import inlined, kernel
+from stoneworks.envs.rules.compiler.compiler import inlined, int64, kernel
 from stoneworks.envs.rules.compiler.types import Float32s, Int8s, Int64s, Record
+from stoneworks.envs.rules.compiler.weights import Phases, add_term, read_weights
 
 #: Fitted (see :mod:`tools.heuristic_scale`).
 SCALE = 165.0
@@ -31,6 +38,28 @@ CAN_COMPLETE = 1e5
 CANNOT_BLOCK = 5e4
 #: Value, within a turn, of a five that exists or that a cone completes; it decides the game at the end of the turn (G5).
 FIVE_STANDS = 2e5
+
+# -- Learned weights ---------------------------------------------------------------------------------------------------
+
+#: The phase is the number of tiles placed, up to the last knot.
+PHASES = Phases((1, 4, 8, 14, 24))
+PHASES_PLACED = PHASES.knots[-1]
+BOARDS = ("all",)
+#: The occupied hexes of a window that is read from one end, bit 0 for the first; one of two readings from opposite ends.
+_PATTERNS = tuple(bits for bits in range(1, 31) if bits <= int(f"{bits:05b}"[::-1], 2))
+#: ``int64[32]``: the place of a window's occupied hexes among the patterns.
+_PLACE_OF_PATTERN = np.zeros(32, np.int64)
+for _bits in range(1, 31):
+    _PLACE_OF_PATTERN[_bits] = _PATTERNS.index(min(_bits, int(f"{_bits:05b}"[::-1], 2)))
+#: Classes of windows by the empty neighbors of the empty hex that has the fewest: at least 4, 2 or 3, at most 1.
+_ROOMS = ("wide", "narrow", "tight")
+_SIDE = (*(f"window {bits:05b}, {room}" for bits in _PATTERNS for room in _ROOMS), "cones left")
+CONES, NUM_OF_SIDE = len(_SIDE) - 1, len(_SIDE)
+#: Terms of the player to move, then those of the opponent, then a constant.
+TERMS = (*(f"own {name}" for name in _SIDE), *(f"opponent's {name}" for name in _SIDE), "constant")
+CONSTANT = 2 * NUM_OF_SIDE
+
+WEIGHTS = read_weights(Path(__file__).with_name("heuristic.json"), TERMS, PHASES, BOARDS)
 
 _kind = kernel(kind_of)
 
@@ -99,6 +128,35 @@ def survey_windows(board: Record, state: Record, totals: Record, completions: Re
         values: output, ``float64[2, num_cells]``, value of a dark hex and of a light hex on each empty hex; or ``float64[2, 0]``
             if they are not needed.
     """
+    weigh_windows(board, state, 0, None, None, totals, completions, values)
+
+
+@inlined
+def class_of_window(board: Record, state: Record, line: Record, first: int) -> int:
+    """Return the index among ``_ROOMS`` of the window of the hexes ``line[first:first + 5]``."""
+    room = 6
+    for place in range(first, first + 5):
+        cell = line[place]
+        if state.cells[cell] >= 0:
+            room = min(room, int64(board.num_neighbors[cell] - state.cells[cell]))
+    return 0 if room >= 4 else 1 if room >= 2 else 2
+
+
+@inlined
+def weigh_windows(
+    board: Record,
+    state: Record,
+    player: int,
+    weights: Any,
+    counts: Any,
+    totals: Record,
+    completions: Record,
+    values: Record,
+) -> None:
+    """Evaluate windows as :func:`survey_windows` does, by weights if they are given.
+
+    ``player`` is the one to move; ``weights`` and ``counts`` are as in :func:`weigh`.
+    """
     totals[:] = 0
     values[:] = 0
     with_values = values.shape[1] > 0
@@ -126,7 +184,13 @@ def survey_windows(board: Record, state: Record, totals: Record, completions: Re
                 line[4 + num_after] = cell
             for before in range(max(0, 4 - num_after), num_before + 1):
                 num_hexes = 1 + num_bits(own & ((2 << (4 - before)) - 1))
-                totals[color] += WINDOW_VALUES[num_hexes]
+                if weights is None:
+                    totals[color] += WINDOW_VALUES[num_hexes]
+                elif num_hexes < 5:
+                    pattern = _PLACE_OF_PATTERN[((own | 1) & ((2 << (4 - before)) - 1)) << before]
+                    room = class_of_window(board, state, line, 4 - before) if num_hexes > 1 else 0
+                    term = 3 * pattern + room + (0 if color == player else NUM_OF_SIDE)
+                    totals[color] += add_term(weights, counts, term, 1)
                 if num_hexes == 5 or (num_hexes < 4 and not with_values):
                     continue
                 for place in range(4 - before, 9 - before):
@@ -157,7 +221,47 @@ def cone_makes_five(board: Record, state: Record) -> bool:
 
 
 @kernel
+def table_of(board: Record) -> int:
+    """Return the index in ``BOARDS`` of the board whose weights are used."""
+    return 0
+
+
+@kernel
+def phase_of(board: Record, state: Record) -> int:
+    """Return the phase of a position, an index into the weights of a board."""
+    return min(int64(board.tiles - state.tiles_left), PHASES_PLACED) - 1
+
+
+@kernel
+def weigh(board: Record, state: Record, weights: Float32s, counts: Any) -> float:
+    """Return the sum of the weights of a position's terms for the player to move, with the value of a decisive threat.
+
+    Args:
+        board: the board constants.
+        state: the position.
+        weights: ``float32[num_terms]``, the weights in the phase of the position.
+        counts: None, or an array ``[num_terms]``, to which the number of each term is added.
+    """
+    totals = np.empty(2, np.float64)
+    completions = np.empty((2, 2), np.int64)
+    values = np.empty((2, 0), np.float64)
+    player = int64(state.current_player)
+    weigh_windows(board, state, player, weights, counts, totals, completions, values)
+    advantage = totals[0] + totals[1] + add_term(weights, counts, CONSTANT, 1)
+    advantage += add_term(weights, counts, CONES, int64(state.cones_left[player]))
+    advantage += add_term(weights, counts, NUM_OF_SIDE + CONES, int64(state.cones_left[1 - player]))
+    return with_threats(board, state, advantage, completions)
+
+
+@kernel
 def heuristic(board: Record, state: Record, player: int) -> float:
+    """Return the learned evaluation for ``player``."""
+    value = weigh(board, state, WEIGHTS[table_of(board), phase_of(board, state)], None)
+    return value if player == state.current_player else -value
+
+
+@kernel
+def heuristic_by_hand(board: Record, state: Record, player: int) -> float:
     """Return the difference in open-window values in favor of ``player``, or the value of a decisive threat."""
     totals = np.empty(2, np.float64)
     completions = np.empty((2, 2), np.int64)
@@ -170,14 +274,21 @@ def heuristic(board: Record, state: Record, player: int) -> float:
 def evaluate_windows(board: Record, state: Record, player: int, totals: Record, completions: Record) -> float:
     """Return the evaluation of a position whose windows have been surveyed (see :func:`survey_windows`)."""
     mover = state.current_player
+    advantage = with_threats(board, state, WEIGHT_OF_MOVE * totals[mover] - totals[1 - mover], completions)
+    return advantage if player == mover else -advantage
+
+
+@kernel
+def with_threats(board: Record, state: Record, advantage: float, completions: Record) -> float:
+    """Return an advantage of the player to move, with the value of a decisive threat added or subtracted."""
+    mover = state.current_player
     other = 1 - mover
-    advantage = WEIGHT_OF_MOVE * totals[mover] - totals[other]
     if state.holes_to_fill > 0:
         if state.five[other]:
             advantage -= FIVE_STANDS
         elif state.five[mover] or cone_makes_five(board, state):
             advantage += FIVE_STANDS
-        return advantage if player == mover else -advantage  # type: ignore[no-any-return]
+        return advantage
     mover_completes = False
     num_threats = 0
     for index in range(2):
@@ -189,7 +300,7 @@ def evaluate_windows(board: Record, state: Record, player: int, totals: Record, 
         advantage += CAN_COMPLETE
     elif num_threats == 2 and state.tiles_left >= 2:
         advantage -= CANNOT_BLOCK
-    return advantage if player == mover else -advantage  # type: ignore[no-any-return]
+    return advantage
 
 
 @kernel

@@ -390,10 +390,10 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
 @kernel
 def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
     """Write the planes."""
-    planes[:, :] = 0
     for cell in range(board.num_cells):
         planes[Plane.WINDOW, cell] = _kind(state.cells[cell]) != OFF
-    change_planes(board, state, player, state.holes_to_fill > 0, planes)
+    planes[Plane.WINDOW + 1 :, :] = 0
+    change_planes(board, state, player, True, planes)
 
 
 @kernel

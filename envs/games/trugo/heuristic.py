@@ -1,12 +1,20 @@
-"""Heuristic of Trugo: material and the captures that the next turn may make.
+"""Heuristic of Trugo: learned weights of pieces, their surroundings and the next tile.
 
-A group is in danger if the opponent can fill its last open corner; in the waning phase, so are the pieces on a tile that may
-be removed. A turn captures only one of these, so the largest danger to the player not to move counts nearly in full and
-all others count little. In the waning phase, an advantage is worth more the fewer tiles are left, which makes the leading
-player prefer to end the game.
+``heuristic`` sums weights from ``heuristic.json`` (see :mod:`stoneworks.envs.rules.compiler.weights`): of each piece by the tiles
+around it, of each top piece by its three neighbors, of removable tiles by the pieces on them, of the best tile to lay, and of
+small numbers of pieces.
+
+``heuristic_by_hand``, from which the weights were learned, counts material and the captures that the next turn may make. A
+group is in danger if the opponent can fill its last open corner; in the waning phase, so are the pieces on a tile that may be
+removed. A turn captures only one of these, so the largest danger to the player not to move counts nearly in full and all others
+count little. In the waning phase, an advantage is worth more the fewer tiles are left, which makes the leading player prefer to
+end the game.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,8 +35,9 @@ from stoneworks.envs.games.trugo.plane import (
 )
 from stoneworks.envs.games.trugo.texts import LAY, MOVE, NOTHING_PICKED, PICK, REMOVE
 from stoneworks.envs.rules.compiler.bits import list_legal, num_bits
-from stoneworks.envs.rules.compiler.compiler import int64, kernel
+from stoneworks.envs.rules.compiler.compiler import inlined, int64, kernel
 from stoneworks.envs.rules.compiler.types import Float32s, Int8s, Int32s, Record
+from stoneworks.envs.rules.compiler.weights import Phases, add_term, read_weights
 
 #: Fitted (see :mod:`tools.heuristic_scale`).
 SCALE = 15.0
@@ -309,7 +318,7 @@ def rate_tile(board: Record, state: Record, player: int, hex_: int, group_of: In
 
 
 @kernel
-def heuristic(board: Record, state: Record, player: int) -> float:
+def heuristic_by_hand(board: Record, state: Record, player: int) -> float:
     """Return the difference in piece values in favor of ``player``."""
     num_groups, group_of, groups = find_groups(board, state)
     advantage = worth_of(board, state, player, num_groups, group_of, groups)
@@ -323,6 +332,223 @@ def heuristic(board: Record, state: Record, player: int) -> float:
         promise = rate_pick(board, state, int64(state.picked), group_of, groups)
         advantage += promise if state.current_player == player else -promise
     return max(-2 * LAST_PIECES, min(2 * LAST_PIECES, advantage))
+
+
+# -- Learned weights ---------------------------------------------------------------------------------------------------
+
+#: Steps between the start and the end of each half of the game (waxing: tiles in the pool; waning: tiles left).
+PHASES_OF_HALF = 32
+PHASES = Phases((0, 4, 12, 20, 32, 33, 37, 42, 49, 57, 65))
+#: Boards with weights of their own, and up to how many tiles each is used.
+BOARDS = ("tiles=18", "tiles=36")
+MAX_TILES = (25,)
+
+_PIECES = ("single", "on own", "on opponent's", "below opponent's")
+#: Three corners along the edges of a top piece's: how many are no junctions, empty ones, occupied by its own color.
+_NEIGHBORS = [(none, empty, own) for none in range(4) for empty in range(4 - none) for own in range(4 - none - empty)]
+_SIDE = (
+    *(f"{piece}, fewest tiles around {tiles}" for piece in _PIECES for tiles in range(2, 7)),
+    *(f"neighbors: {none} missing, {empty} empty, {own} own" for none, empty, own in _NEIGHBORS),
+    *(f"removable tile with {own} own, {other} others" for own in range(4) for other in range(4)),
+    *(f"largest loss by a removed tile {loss}" for loss in range(-1, 6)),
+    *(f"best balance of a tile {balance}" for balance in range(-2, 4)),
+    *(f"{number} pieces" for number in range(8)),
+)
+# Places of the terms of a side, in the order of the names.
+PIECE, NEIGHBORS, TILE, LOSS, BALANCE, NUM_PIECES = 0, 20, 40, 56, 63, 69
+NUM_OF_SIDE = len(_SIDE)
+#: Terms of the player to move, then those of the opponent, then a constant.
+TERMS = (*(f"own {name}" for name in _SIDE), *(f"opponent's {name}" for name in _SIDE), "constant")
+CONSTANT = 2 * NUM_OF_SIDE
+
+#: ``int64[64]`` by missing + 4 empty + 16 own neighbors: the place among ``NEIGHBORS``.
+_PLACE_OF_NEIGHBORS = np.zeros(64, np.int64)
+for _place, (_none, _empty, _own) in enumerate(_NEIGHBORS):
+    _PLACE_OF_NEIGHBORS[_none + 4 * _empty + 16 * _own] = _place
+#: ``int64[64, 2]`` by the tiles around an empty hex: how many junctions of each color a tile makes (R2).
+_NEW_JUNCTIONS = np.zeros((64, 2), np.int64)
+for _around in range(64):
+    for _index in range(6):
+        _between = (1 << (7 - _index) % 6) | (1 << (8 - _index) % 6)
+        _NEW_JUNCTIONS[_around, _index & 1] += _around & _between == _between
+
+WEIGHTS = read_weights(Path(__file__).with_name("heuristic.json"), TERMS, PHASES, BOARDS)
+
+
+@kernel
+def table_of(board: Record) -> int:
+    """Return the index in ``BOARDS`` of the board whose weights are used."""
+    table = 0
+    while table < len(MAX_TILES) and board.num_tiles > MAX_TILES[table]:
+        table += 1
+    return table
+
+
+@kernel
+def phase_of(board: Record, state: Record) -> int:
+    """Return the phase of a position, an index into the weights of a board."""
+    num_tiles = int64(state.pool)
+    if state.pool == 0:
+        for word_index in range(board.num_words):
+            num_tiles += num_bits(state.tiles[word_index])
+    phase = (num_tiles * PHASES_OF_HALF + board.num_tiles // 2) // board.num_tiles
+    return phase if state.pool > 0 else PHASES_OF_HALF + 1 + phase
+
+
+@inlined
+def weigh_piece(
+    board: Record, state: Record, corner: int, code: int, around_of: Int8s, player: int, weights: Float32s, counts: Any
+) -> tuple[float, bool]:
+    """Return the weights of the pieces on a corner, and whether the top piece cannot be surrounded in one turn."""
+    sign = -1 if corner & 1 else 1
+    hex_ = corner >> 1
+    fewest = min(
+        around_of[hex_ + sign * board.meeting_steps[0]],
+        around_of[hex_ + sign * board.meeting_steps[1]],
+        around_of[hex_ + sign * board.meeting_steps[2]],
+    )
+    color = code & 1
+    own = NUM_OF_SIDE * (color != player)
+    term = PIECE + max(0, int64(fewest) - 2)
+    if code < DOUBLE:
+        value = add_term(weights, counts, own + term, 1)
+    elif (code >> 1 & 1) == color:
+        value = add_term(weights, counts, own + term + 5, 1)
+    else:
+        value = add_term(weights, counts, own + term + 10, 1)
+        value += add_term(weights, counts, NUM_OF_SIDE - own + term + 15, 1)
+    neighbors = 0
+    for index in range(3):
+        beside = int64(corner_code(state, corner_along_edge(board, corner, index)))
+        if beside == NO_JUNCTION:
+            neighbors += 1
+        elif beside == EMPTY_JUNCTION:
+            neighbors += 4
+        elif (beside & 1) == color:
+            neighbors += 16
+    value += add_term(weights, counts, own + NEIGHBORS + _PLACE_OF_NEIGHBORS[neighbors], 1)
+    return value, (neighbors & 3) > 0 or (neighbors >> 2 & 3) > 1
+
+
+@kernel
+def weigh_removals(board: Record, state: Record, player: int, weights: Float32s, counts: Any) -> tuple[float, int]:
+    """Return the weights of the removable tiles, and the most pieces that the opponent loses with one (R4)."""
+    value = 0.0
+    loss = other_loss = -1
+    most = 0
+    for word_index in range(board.num_words):
+        word = state.targets[word_index]
+        while word:
+            hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
+            word = hex_sets.without_lowest(word)
+            on_tile = pieces_on_tile(board, state, hex_)
+            own, other = int64(on_tile[player]), int64(on_tile[1 - player])
+            if own == 0 and other == 0:
+                continue
+            value += add_term(weights, counts, TILE + 4 * min(own, 3) + min(other, 3), 1)
+            value += add_term(weights, counts, NUM_OF_SIDE + TILE + 4 * min(other, 3) + min(own, 3), 1)
+            if own > 0:
+                loss = max(loss, own - other)
+            if other > 0:
+                other_loss = max(other_loss, other - own)
+                most = max(most, other)
+    value += add_term(weights, counts, LOSS + 1 + min(loss, 5), 1)
+    value += add_term(weights, counts, NUM_OF_SIDE + LOSS + 1 + min(other_loss, 5), 1)
+    return value, most
+
+
+@kernel
+def weigh_next_tile(board: Record, state: Record, player: int, weights: Float32s, counts: Any) -> float:
+    """Return the weights of the best tiles that each player may lay next, by the pieces that they add (R3)."""
+    best = other_best = -2
+    for word_index in range(board.num_words):
+        word = state.targets[word_index]
+        while word:
+            hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
+            word = hex_sets.without_lowest(word)
+            around = tiles_around(board, state, hex_)
+            balance = _NEW_JUNCTIONS[around, player] - _NEW_JUNCTIONS[around, 1 - player]
+            best = max(best, balance)
+            other_best = max(other_best, -balance)
+    value = add_term(weights, counts, BALANCE + 2 + min(best, 3), 1)
+    return value + add_term(weights, counts, NUM_OF_SIDE + BALANCE + 2 + min(other_best, 3), 1)
+
+
+@kernel
+def fills_last(board: Record, state: Record, player: int) -> bool:
+    """Return whether ``player`` can fill the last open corner of a group that has all of the opponent's pieces."""
+    num_groups, group_of, groups = find_groups(board, state)
+    for group in range(num_groups):
+        row = NUM_COLUMNS * group
+        is_last = groups[row + COLOR] != player and groups[row + PIECES] >= state.num_pieces[1 - player]
+        if is_last and groups[row + NUM_OPEN] == 1:
+            return can_fill(board, state, groups[row + LAST_OPEN], player, group, group_of)
+    return False
+
+
+@kernel
+def weigh(board: Record, state: Record, weights: Float32s, counts: Any) -> float:
+    """Return the sum of the weights of a position's terms for the player to move; ``LAST_PIECES`` more if it wins now.
+
+    Args:
+        board: the board constants.
+        state: the position.
+        weights: ``float32[num_terms]``, the weights in the phase of the position.
+        counts: None, or ``int32[num_terms]``, to which the number of each term is added.
+    """
+    player = int64(state.current_player)
+    around_of = np.empty(state.contents.size, np.int8)
+    for word_index in range(board.num_words):
+        word = state.tiles[word_index]
+        while word:
+            hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
+            word = hex_sets.without_lowest(word)
+            around_of[hex_] = num_bits(np.uint64(tiles_around(board, state, hex_)))
+    value = float(add_term(weights, counts, CONSTANT, 1))
+    enclosed = True  # the opponent's pieces
+    for word_index in range(board.num_words):
+        word = state.tiles[word_index]
+        while word:
+            hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
+            word = hex_sets.without_lowest(word)
+            if state.contents[hex_] & ANY_PIECE == 0:
+                continue
+            for kind in range(2):
+                corner = 2 * hex_ + kind
+                code = int64(corner_code(state, corner))
+                if code >= SINGLE:
+                    of_piece, is_safe = weigh_piece(board, state, corner, code, around_of, player, weights, counts)
+                    value += of_piece
+                    enclosed = enclosed and not (is_safe and (code & 1) != player)
+    for color in range(2):
+        if state.num_pieces[color] < 8:
+            term = NUM_PIECES + int64(state.num_pieces[color])
+            value += add_term(weights, counts, term if color == player else NUM_OF_SIDE + term, 1)
+    if state.pool > 0:
+        return value + weigh_next_tile(board, state, player, weights, counts)
+    of_tiles, most = weigh_removals(board, state, player, weights, counts)
+    value += of_tiles
+    left = state.num_pieces[1 - player]
+    if left <= most or (enclosed and left <= FEW_PIECES and fills_last(board, state, player)):
+        value += LAST_PIECES
+    return value
+
+
+@kernel
+def heuristic_by_weights(board: Record, state: Record, player: int, weights: Record) -> float:
+    """Return the evaluation for ``player`` with the given weights of all boards and phases."""
+    value = weigh(board, state, weights[table_of(board), phase_of(board, state)], None)
+    if state.picked != NOTHING_PICKED:
+        _, group_of, groups = find_groups(board, state)
+        value += rate_pick(board, state, int64(state.picked), group_of, groups)
+    value = max(-2 * LAST_PIECES, min(2 * LAST_PIECES, value))
+    return value if player == state.current_player else -value
+
+
+@kernel
+def heuristic(board: Record, state: Record, player: int) -> float:
+    """Return the learned evaluation for ``player``."""
+    return heuristic_by_weights(board, state, player, WEIGHTS)
 
 
 @kernel

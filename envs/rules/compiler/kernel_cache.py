@@ -202,7 +202,8 @@ def _add_function(add: Callable[[bytes], None], function: types.FunctionType, se
     if id(function) in seen:
         return
     seen.add(id(function))
-    add(str(function.__module__).encode())  # a cached kernel refers to the modules of its functions
+    # A cached kernel refers to the modules of its functions, and to linked kernels by their names.
+    add(f"{function.__module__}.{function.__qualname__}".encode())
     _add_code(add, function.__code__, function.__doc__)
     for default in function.__defaults__ or ():
         _add_value(add, default, seen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numba
 import numpy as np
@@ -16,9 +16,17 @@ from game_play import positions_of_random_games
 from stoneworks.envs.games.taigo.heuristic import survey_windows
 from stoneworks.envs.games.taugo.lines import NONE
 from stoneworks.envs.rules import load_game
-from stoneworks.envs.rules.compiler.types import BoardArray, Float32Table, Int8Table, StateArray
+from stoneworks.envs.rules.compiler.types import (
+    BoardArray,
+    Float32s,
+    Float32Table,
+    Int8Table,
+    Int16s,
+    Int16Table,
+    StateArray,
+)
 from stoneworks.envs.rules.contract import heuristic, legal_actions, rate_actions
-from stoneworks.envs.rules.parts import heuristic_kernels
+from stoneworks.envs.rules.parts import game_part, heuristic_kernels
 
 Totals: TypeAlias = Annotated[npt.NDArray[np.float64], numba.float64[:, ::1]]
 Completions: TypeAlias = Annotated[npt.NDArray[np.int64], numba.int64[:, :, ::1]]
@@ -50,7 +58,8 @@ def test_values_and_ratings_are_those_of_the_simple_evaluation(name: str) -> Non
         states, simple = positions_of_random_games(game, 16, 60, 7), simple_taugo
         states = states[(states["last_stone"] == NONE) & (states["consecutive_passes"] == 0)]
     assert len(states) > 100
-    before, kernels = states.tobytes(), heuristic_kernels(game)
+    before, kernels = states.tobytes(), dict(heuristic_kernels(game))
+    kernels["heuristic"] = getattr(game_part(game, "heuristic"), "heuristic_by_hand", kernels["heuristic"])
     masks, ratings = (np.zeros((2, len(states), game.num_actions), dtype) for dtype in (np.int8, np.float32))
     values = np.zeros((2, len(states), 2), np.float32)
     for row, chosen in enumerate((kernels, {name: getattr(simple, name, kernels[name]) for name in kernels})):
@@ -83,3 +92,94 @@ def test_windows_are_found_from_their_first_occupied_hex(name: str) -> None:
     for found in (totals, completions, values):
         np.testing.assert_array_equal(found[0], found[1])
     assert (completions >= 0).any(), "no window lacks only one hex"
+
+
+# -- Learned weights ---------------------------------------------------------------------------------------------------
+
+
+def weigh(board: Any, state: Any, weights: Any, counts: Any) -> float:
+    """Stand for the kernel of the heuristic."""
+    raise NotImplementedError
+
+
+def phase_of(board: Any, state: Any) -> int:
+    """Stand for the kernel of the heuristic."""
+    raise NotImplementedError
+
+
+def weigh_all(
+    board: BoardArray, states: StateArray, weights: Float32s, values: Float32Table, counts: Int16Table, phases: Int16s
+) -> None:
+    """Weigh the terms of each position, without and with counting them: a template."""
+    for row in range(states.shape[0]):
+        values[row, 0] = weigh(board[0], states[row], weights, None)
+        values[row, 1] = weigh(board[0], states[row], weights, counts[row])
+        phases[row] = phase_of(board[0], states[row])
+
+
+def weighed(name: str, weights: npt.NDArray[np.float32]) -> tuple[Any, npt.NDArray[Any], list[npt.NDArray[Any]]]:
+    """Return a heuristic, positions of random games, and their values without and with counts, counts and phases."""
+    game = load_game(name)
+    states, module = positions_of_random_games(game, 32, 40, 3), game_part(game, "heuristic")
+    values, phases = np.zeros((len(states), 2), np.float32), np.zeros(len(states), np.int16)
+    counts = np.zeros((len(states), weights.size), np.int16)
+    template = game.compiled(weigh_all, {kernel: getattr(module, kernel) for kernel in ("weigh", "phase_of")})
+    template(game.board, states, weights, values, counts, phases)
+    return module, states, [values[:, 0], values[:, 1], counts, phases]
+
+
+@pytest.mark.parametrize("name", ["trugo(radius=4,tiles=18)", "taigo(radius=4,tiles=18)"])
+def test_a_learned_value_is_the_sum_of_the_weights_of_its_terms_in_a_phase(name: str) -> None:
+    terms = game_part(load_game(name), "heuristic").TERMS
+    assert len(set(terms)) == len(terms)
+    weights = np.random.default_rng(0).normal(size=len(terms)).astype(np.float32)
+    module, _, (values, with_counts, counts, phases) = weighed(name, weights)
+    np.testing.assert_array_equal(values, with_counts)
+    decided = np.abs(values) > 1e4
+    assert 0 < (~decided).sum() >= 100
+    np.testing.assert_allclose(values[~decided], (counts @ weights)[~decided], rtol=1e-4, atol=1e-3)
+    assert (counts[:, terms.index("constant")] == 1).all()
+    assert ((phases >= 0) & (phases < module.WEIGHTS.shape[1])).all()
+    assert len(np.unique(phases)) > 5
+    assert module.WEIGHTS.shape == (len(module.BOARDS), module.PHASES.shares().shape[0], len(terms))
+
+
+def test_the_terms_of_trugo_count_every_piece_and_every_top_piece() -> None:
+    game = load_game("trugo(radius=4,tiles=18)")
+    module, states, (_, _, counts, phases) = weighed(
+        str(game), np.zeros(len(game_part(game, "heuristic").TERMS), np.float32)
+    )
+    for row, record in enumerate(states):
+        mover = int(record["current_player"])
+        for side, color in enumerate((mover, 1 - mover)):
+            of_side = counts[row, side * module.NUM_OF_SIDE : (side + 1) * module.NUM_OF_SIDE]
+            pieces = (
+                of_side[: module.NEIGHBORS].reshape(4, 5).sum(axis=1)
+            )  # two of them if a piece is on one of its color
+            assert pieces @ [1, 2, 1, 1] == record["num_pieces"][color]
+            assert of_side[module.NUM_PIECES :].sum() == (record["num_pieces"][color] < 8)
+        num_tops = sum(((record["contents"] >> shift & 7) >= 2).sum() for shift in (2, 5))
+        assert counts[row, :-1].reshape(2, -1)[:, module.NEIGHBORS : module.TILE].sum() == num_tops
+        assert (phases[row] <= module.PHASES_OF_HALF) == (record["pool"] > 0)
+
+
+def test_the_windows_of_taigo_with_hand_written_weights_have_the_hand_written_totals() -> None:
+    game = load_game("taigo(radius=5,tiles=30,cones=9)")
+    module = game_part(game, "heuristic")
+    weights = np.zeros(len(module.TERMS), np.float32)
+    for place, term in enumerate(module.TERMS):
+        if "window" in term:
+            weights[place] = module.WINDOW_VALUES[term.split(",")[0][-5:].count("1")] * (
+                1 if term.startswith("own") else 1000
+            )
+    module, states, (_, _, counts, _) = weighed(str(game), weights)
+    totals, completions = np.zeros((len(states), 2)), np.zeros((len(states), 2, 2), np.int64)
+    survey = game.compiled(survey_all, {"survey_windows": survey_windows})
+    survey(game.board, states, totals, completions, np.zeros((len(states), 2, game.grid.num_cells)))
+    rows = np.arange(len(states))
+    mover = states["current_player"].astype(np.int64)
+    no_five = (totals < 5000).all(axis=1)
+    expected = totals[rows, mover] + 1000 * totals[rows, 1 - mover]
+    assert no_five.sum() > 100
+    np.testing.assert_array_equal((counts @ weights.astype(np.float64))[no_five], expected[no_five])
+    assert counts[:, [term.endswith(("narrow", "tight")) for term in module.TERMS]].any(axis=0).sum() > 20

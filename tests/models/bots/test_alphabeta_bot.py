@@ -13,7 +13,14 @@ from game_play import played, random_game, uniform_game
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, State, load_game
 from stoneworks.envs.rules.compiler.ranking import insert_best
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
-from stoneworks.models.search.alphabeta import ACTIONS_PER_TURN, MAX_DEPTH, PROVEN_VALUE, look_up, relative_to
+from stoneworks.models.search.alphabeta import (
+    ACTIONS_PER_TURN,
+    MAX_DEPTH,
+    PROVEN_VALUE,
+    look_up,
+    relative_to,
+    work_buffers,
+)
 from stoneworks.models.search.transposition_table import EXACT, LOWER_BOUND, TABLE_ENTRY, UPPER_BOUND, hash_bytes
 from stoneworks.models.search.turn_search import WIN_VALUE
 
@@ -107,33 +114,72 @@ def test_the_wide_search_finds_the_values_of_a_plain_minimax(name: str) -> None:
             break
 
 
-@pytest.mark.parametrize("seconds", [0.01, 0.5, 20.0])
-def test_a_time_budget_is_spent_on_the_depth_that_fits(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    """The clock is one that each visited position moves by a millisecond."""
-    game = load_game("vadus(size=4)")
-    state = game.new_initial_state()
+def timed_search(state: State, seconds: float) -> tuple[list[tuple[Any, int]], float, Any]:
+    """Search with a clock that each visited position moves by a millisecond.
+
+    Returns values and action of each iteration, the time that has passed, and the values of the bot.
+    """
+    now = [0.0]
+    bot = AlphaBetaBot(state.get_game(), seconds=seconds, seed=3)
+    search_to = bot._search_to
+    found: list[tuple[Any, int]] = []
+
+    def timed(first_depth: int, depth: int, *arguments: Any) -> Any:
+        assert first_depth == depth == len(found) + 1
+        values, actions, num_visited = search_to(first_depth, depth, *arguments)
+        now[0] += int(num_visited.sum()) / 1000
+        found.append((values[0], int(actions[0])))
+        return values, actions, num_visited
+
+    bot._clock = lambda: now[0]
+    bot._search_to = timed  # type: ignore[method-assign, assignment]
+    values = bot.action_values(state)
+    return found, now[0], values
+
+
+@pytest.mark.parametrize("seconds", [0.01, 0.5, 2.0, 20.0])
+def test_a_time_budget_is_spent_on_the_depths_that_fit_and_on_part_of_the_next(seconds: float) -> None:
+    state = load_game("vadus(size=4)").new_initial_state()
     for _ in range(7):
         state.apply_action(state.legal_actions()[5])
-    now = [0.0]
-    monkeypatch.setattr("stoneworks.models.bots.alphabeta_bot.time.perf_counter", lambda: now[0])
-    search_to = AlphaBetaBot._search_to
-    depths: list[tuple[int, bool]] = []
+    found, passed, values = timed_search(state, seconds)
+    assert passed <= seconds + 0.2  # the least that a search takes, of one turn
+    *whole, (last, action) = found
+    fixed = [AlphaBetaBot(state.get_game(), 3, turns=depth).action_values(state) for depth in range(1, len(found) + 1)]
+    for depth, (of_depth, _) in enumerate(whole):  # as good as searches with a new table
+        assert of_depth.max() == fixed[depth].max()
+    searched = np.isfinite(last)
+    if not whole or action == NO_ACTION:
+        np.testing.assert_array_equal(values, whole[-1][0] if whole else last)
+        return
+    np.testing.assert_array_equal(values[searched], last[searched])
+    others = np.isfinite(whole[-1][0]) & ~searched
+    assert (values[others] < values.max()).all()
+    assert (values[others] <= whole[-1][0][others]).all()
+    assert values[action] == values.max()
+    assert searched[whole[-1][1]], "the best action of the iteration before comes first"
 
-    def timed(bot: AlphaBetaBot, depth: int, *arguments: Any) -> Any:
-        found = search_to(bot, depth, *arguments)
-        now[0] += int(found[2].sum()) / 1000
-        depths.append((depth, found[1][0] == NO_ACTION))
-        return found
 
-    monkeypatch.setattr(AlphaBetaBot, "_search_to", timed)
-    bot = AlphaBetaBot(game, seconds=seconds, seed=3)
-    values = bot.action_values(state)
-    assert now[0] <= seconds + 0.2  # the least that a search takes, of one turn
-    assert [depth for depth, _ in depths] == list(range(1, len(depths) + 1))
-    whole = [depth for depth, cut_short in depths if not cut_short]
-    assert all(cut_short == (depth == len(depths) and depth > len(whole)) for depth, cut_short in depths)
-    monkeypatch.undo()
-    np.testing.assert_array_equal(values, AlphaBetaBot(game, 3, turns=len(whole)).action_values(state))
+def test_an_iteration_that_is_cut_short_has_exact_values_of_the_actions_before() -> None:
+    state = load_game("laido(size=4)").new_initial_state()
+    for _ in range(6):
+        state.apply_action(state.legal_actions()[4])
+    bot = AlphaBetaBot(state.get_game(), 0, turns=3)
+    work, record = work_buffers(3, state.get_game().num_actions), state.record.reshape(1)
+    bot._search_to(1, 2, record, work)
+    whole, _, (num_visited,) = bot._search_to(3, 3, record, work)
+    num_searched = []
+    for limit in range(0, int(num_visited), max(1, int(num_visited) // 20)):
+        bot._search_to(1, 2, record, work)
+        part, (action,), (visited,) = bot._search_to(3, 3, record, work, limit)
+        searched = np.isfinite(part[0])
+        num_searched.append(int(searched.sum()))
+        assert visited == limit
+        np.testing.assert_array_equal(part[0][searched], whole[0][searched])
+        assert (action == NO_ACTION) == (num_searched[-1] == 0)
+        assert action == NO_ACTION or part[0][action] == part[0].max()
+    assert num_searched == sorted(num_searched)
+    assert len(set(num_searched)) > 3
 
 
 @pytest.mark.parametrize("limit", [1, 3, 10, 40])
@@ -190,7 +236,8 @@ def test_a_proven_result_ends_the_search() -> None:
     shallow, deep = (AlphaBetaBot(game, 0, turns=depth) for depth in (1, 6))
     positions = random_positions(game, np.random.default_rng(0))
     won = next(state for state in positions if shallow.action_values(state).max() >= PROVEN_VALUE)
-    visited = [bot._search_to(depth, won.record.reshape(1), 2**62)[2] for bot, depth in ((shallow, 1), (deep, 6))]
+    work = work_buffers(6, game.num_actions)
+    visited = [bot._search_to(1, depth, won.record.reshape(1), work)[2] for bot, depth in ((shallow, 1), (deep, 6))]
     assert visited[0] == visited[1]
     batch = Batch(load_game("vadus(size=2)"), 3)
     actions = AlphaBetaBot(batch.game, 0, seconds=1000.0).step_batch(batch, np.arange(3))

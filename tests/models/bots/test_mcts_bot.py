@@ -233,6 +233,21 @@ def test_the_bot_carries_over_what_is_ahead_and_plays_its_simulations_besides() 
     assert known(bot).visits.sum() == 3000
 
 
+@pytest.mark.parametrize("name", ["mcts:300", "mcts:2000"])
+def test_the_value_of_a_position_is_that_of_the_action_played(name: str) -> None:
+    """Not the mean over all actions, also where the position is proven."""
+    game, num_proven = load_game("vadus(size=2)"), 0
+    for seed in range(12):
+        state = random_state(game, seed % 6, seed)
+        found = load_bot(name, game, 0).analyze(state)
+        assert found.value == found.action_values[found.actions == found.action][0]
+        num_proven += found.proven is not None and found.value == found.proven
+    assert num_proven > 0
+    bot = MCTSBot(game, 0, simulations=1)
+    found = bot.analyze(played("vadus(size=2)"))
+    assert found.value in (-1, 0, 1, None)
+
+
 def test_no_tree_is_carried_over_to_another_game_or_history_or_to_what_is_not_in_it() -> None:
     start = played("vadus(size=4)")
     tree = searched(start, 10)

@@ -95,6 +95,8 @@ def test_a_proven_result_is_not_discounted() -> None:
         if found.proven is not None:
             assert found.proven == found.value
             assert found.proven in (1, 0, -1)
+        of_action = found.action_values[found.actions == found.action][0]
+        assert of_action == found.value or (np.isnan(of_action) and found.proven == 1), "a win found without a visit"
         state.apply_action(found.action)
     assert found.proven == state.returns()[found.player]
 

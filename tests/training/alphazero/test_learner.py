@@ -263,7 +263,7 @@ def test_a_run_learns_the_target_and_resumes_after_a_stop(tmp_path: Path) -> Non
     config = alphazero(positions=100, positions_per_iteration=40, learner={"min_window": 20, "ownership_weight": 0.5})
     part, seen = stopped(config, tmp_path, 1)
     assert not part.finished
-    with pytest.raises(CheckpointError, match=r"auxiliary heads must be those of the checkpoint.*auxiliary\.final"):
+    with pytest.raises(CheckpointError, match=r"auxiliary heads must be those of the checkpoint.*auxiliary\.ownership"):
         train_run(alphazero(positions=100, positions_per_iteration=40), tmp_path, resume=True)
     assert train_run(config, tmp_path, resume=True, report=seen.append).finished
     losses = [status.metrics["ownership"] for status in seen if "ownership" in status.metrics]

@@ -9,6 +9,7 @@ import pytest
 
 import counting
 from stoneworks.models.architecture import ResidualConfig
+from stoneworks.models.description import RENAMED_KEYS, CheckpointError, PlaySettings
 from stoneworks.registry import RegistrationError
 from stoneworks.training.alphazero.config import AlphaZeroConfig, AlphaZeroMatchesConfig
 from stoneworks.training.runs import algorithms
@@ -59,6 +60,16 @@ def test_overrides_reach_into_parts(file: Path, tmp_path: Path) -> None:
     assert load_config(str(file), ["search.leaf_value_weight=0.25"]).play.leaf_value_weight == 0.5, (
         "that of an alias is its own"
     )
+
+
+@pytest.mark.parametrize("key", ["search.guide", "search.guide_weight", "play.guide_playouts"])
+def test_a_renamed_key_is_an_error_that_names_the_new_one(key: str) -> None:
+    part, _, name = key.partition(".")
+    new = f"{part}.{RENAMED_KEYS[name]}"
+    with pytest.raises(ConfigError, match=f"the key {key} has been renamed to {new}$"):
+        load_config("vadus-5", [f"{key}=0"])
+    with pytest.raises(CheckpointError, match=f"c.json: the key {name} has been renamed to {RENAMED_KEYS[name]}$"):
+        PlaySettings.parse({name: 0}, "c.json")
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def group_values(state: State, color: int) -> list[int]:
     """Return the values of the groups as the evaluation sees them, from high to low."""
     game = state.get_game()
     num_cells = game.grid.num_cells
-    work = np.zeros((walls.NUM_ROWS, num_cells), np.int16)
+    work = np.zeros((walls.NUM_ROWS, num_cells + 1), np.int16)
     groups = np.zeros((walls.NUM_GROUP_ROWS, num_cells), np.int16)
     scores = np.zeros((1, num_cells), np.float32)
     records = np.array([state.record])
