@@ -56,8 +56,8 @@ class AlphaBetaBot(ActionValueBot):
         super().__init__(game)
         self._depth = turns or MAX_DEPTH
         self._num_candidates = check_integer("num_candidates", num_candidates, 1, MAX_CANDIDATES)
-        arguments = {"turns": turns, "seconds": self._seconds, "num_candidates": self._num_candidates}
-        self._spec_name = str(BotSpec.of("alphabeta", **arguments))
+        spec = BotSpec.of("alphabeta", turns=turns, seconds=self._seconds, num_candidates=self._num_candidates)
+        self._spec_name = str(spec)
         self._generator = np.random.default_rng(check_seed(seed))
         self._unused_buffers: list[WorkBuffers] = []  # one for each search that ran at the same time
         self._clock = time.perf_counter

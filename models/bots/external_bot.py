@@ -78,8 +78,8 @@ class ExternalBot(Bot):
             raise ValueError(f"command has unbalanced quotes ({error}): {command!r}") from None
         if not self._words or shutil.which(self._words[0]) is None:
             raise ValueError(f"command must start with an executable program, got {command!r}")
-        arguments = {"seconds": self._seconds, "start_seconds": self._start_seconds}
-        self._spec_name = str(BotSpec.of("exec", command, **arguments))
+        spec = BotSpec.of("exec", command, seconds=self._seconds, start_seconds=self._start_seconds)
+        self._spec_name = str(spec)
         self._game = game
         self._seed = check_seed(seed)
         self._program: _Program | None = None

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from stoneworks.checks import check_integer, check_positive, check_seed
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.models.bots.bot import LINE_ACTIONS, NUM_LINES, Analysis, check_batch, check_position
-from stoneworks.models.bots.network_bot import NetworkBot, Outputs
+from stoneworks.models.bots.policy_bot import NetworkBot, Outputs
 from stoneworks.models.bots.spec import BotSpec
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.description import PlaySettings

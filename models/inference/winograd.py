@@ -1,20 +1,20 @@
-"""Compiled evaluation of residual networks on CPUs, for batches of any size, without the overhead of tensor libraries.
+"""Compiled inference of residual networks on CPUs, for batches of any size, without the overhead of tensor libraries.
 
-Why it is here: the shipped networks in µs of processor time per position, in batches of 1, 16 and 128, on one thread, in turns
-(``python -m benchmarks.inference``; Intel Xeon at 2.5 GHz, family 6, model 85, two shared cores, 28 November 2026):
+Why it is not left to a library: µs of processor time per position of the shipped networks, in batches of 1, 16 and 128, on one
+thread, measured in turns (``python -m benchmarks.inference``; Intel Xeon at 2.5 GHz, family 6, model 85, shared, 2026-11-28):
 
-=====================  ==============  =================  =======================
-network                this module     ONNX Runtime 1.32  OpenVINO 2026.4
-=====================  ==============  =================  =======================
-vadus(size=9)          306, 269, 266   957, 803, 979      1963, 760, 791
-laido(size=9)          380, 287, 269   1072, 819, 925     2078, 729, 830
-taigo(radius=12)       646, 556, 569   1896, 1728, 1973   2762, 1665, 1594
-trugo(radius=10)       472, 443, 455   1488, 1352, 1874   2747, 1361, 1487
-taugo(size=16)         1187, 1080, 1068  2426, 2162, 2884   3209, 2318, 2545
-=====================  ==============  =================  =======================
+================  ================  =================  =================
+network           this module       ONNX Runtime 1.32  OpenVINO 2026.4
+================  ================  =================  =================
+vadus(size=9)     306, 269, 266     957, 803, 979      1963, 760, 791
+laido(size=9)     380, 287, 269     1072, 819, 925     2078, 729, 830
+taigo(radius=12)  646, 556, 569     1896, 1728, 1973   2762, 1665, 1594
+trugo(radius=10)  472, 443, 455     1488, 1352, 1874   2747, 1361, 1487
+taugo(size=16)    1187, 1080, 1068  2426, 2162, 2884   3209, 2318, 2545
+================  ================  =================  =================
 
-With shapes that are fixed beforehand, OpenVINO takes 1335, 567 and 583 on Vadus, ONNX Runtime what it takes with others. New weights
-take 14 to 37 ms here, 16 to 28 in ONNX Runtime, 100 to 143 in OpenVINO.
+With shapes fixed beforehand, OpenVINO takes 1335, 567 and 583 on Vadus; ONNX Runtime gains nothing. New weights take 14 to 37 ms
+here, 16 to 28 in ONNX Runtime, 100 to 143 in OpenVINO.
 
 The networks of board games are so small that a tensor library spends most of the time of a small batch on calls and on copies.
 Here one compiled function evaluates the whole network. Convolutions are Winograd's F(4x4, 3x3) (Lavin and Gray: Fast algorithms

@@ -80,8 +80,8 @@ def test_variations_and_comments_travel_with_the_record_and_a_tree_is_saved_at_o
 )
 def test_a_bad_record_imports_nothing(post: Any, client: Any, change: dict[str, Any], problem: str) -> None:
     state = load_game("laido(size=3)").deserialize_state("c3\nb3")
-    good = GameRecord.of_state(state, ("a", "b")).to_json()
-    bad = json.dumps(json.loads(good) | change)
+    record = GameRecord.of_state(state, ("a", "b"))
+    good, bad = record.to_json(), json.dumps(record.to_fields() | change)
     before = client.get("/api/games").json()["total"]
     response = client.post("/api/import", json={"text": f"{good}\n{bad}\n"})
     assert response.status_code == 400

@@ -118,7 +118,7 @@ def train(
 
     Raises:
         ConfigError: the configuration or an override is invalid.
-        CheckpointError, InUseError, ValueError: see :func:`stoneworks.training.runs.run.train_run`.
+        CheckpointError, InUseError, MainGuardError, ValueError: see :func:`stoneworks.training.runs.run.train_run`.
     """
     loaded = config.replace(**overrides) if isinstance(config, RunConfig) else load_config(os.fspath(config), overrides)
     with training_bar(loaded.total, loaded.unit, console) as show, stop_on_signals() as stop:

@@ -48,7 +48,7 @@ def test_inputs_are_the_observation_and_then_finite_features_of_unique_names(nam
     for game in games:
         names = [feature.name for feature in features_of(game)]
         assert len({*names, *game.observation_planes}) == len(names) + len(game.observation_planes)
-        assert {feature.like for feature in features_of(game)} <= {None, *game.observation_planes}
+        assert {feature.same_symmetry_as for feature in features_of(game)} <= {None, *game.observation_planes}
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -73,7 +73,9 @@ def test_features_of_the_image_are_the_image_of_the_features(name: str) -> None:
             assert of_planes[exact].max() < 1e-5
 
 
-@pytest.mark.parametrize("name", ["vadus(size=3)", "laido(size=3)", "taugo(size=5)"])
+@pytest.mark.parametrize(
+    "name", ["vadus(size=3)", "laido(size=3)", "laido(size=3,tie_break='first_pass')", "taugo(size=5)"]
+)
 def test_standing_is_the_result_of_ending_the_game_now(name: str) -> None:
     game = load_game(name)
     last = game.num_actions - 1 if game.name == "taugo" else game.num_action_planes * game.grid.num_cells

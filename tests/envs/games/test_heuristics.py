@@ -47,7 +47,8 @@ def evaluate_all(
 @pytest.mark.parametrize(
     "name",
     [
-        *("taugo(size=3)", "taugo(size=5)", "taugo(size=8)", "trugo(radius=4,tiles=18)", "trugo(radius=4,tiles=8)"),
+        *("taugo(size=3)", "taugo(size=5)", "taugo(size=8)", "taugo(cut_point='run',size=8)"),
+        *("trugo(radius=4,tiles=18)", "trugo(radius=4,tiles=8)"),
         *(pytest.param(name, marks=pytest.mark.slow) for name in ("taugo(size=16)", "trugo(tiles=36)")),
     ],
 )

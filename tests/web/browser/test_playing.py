@@ -257,10 +257,11 @@ def test_options_of_the_game_reach_it(visit: OpenPage) -> None:
     seats = choose_board(page, "Laido", {"size": "4"})
     page.get_by_text("More options").click()
     page.get_by_label("pie rule").uncheck()
+    page.get_by_label("tie break").select_option("first_pass")
     page.wait_for_load_state("networkidle")
     seats.nth(1).select_option("")
     begin(page)
-    assert record_of(page).game == "laido(pie_rule=False,size=4)"
+    assert record_of(page).game == "laido(pie_rule=False,size=4,tie_break='first_pass')"
 
 
 def test_bots_are_chosen_by_name_and_changed_in_mid_game(visit: OpenPage) -> None:

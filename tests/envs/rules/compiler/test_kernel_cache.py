@@ -134,3 +134,13 @@ def test_the_digest_depends_on_the_numbers_of_planes_and_on_the_layout_of_record
     assert digest(BOARD=1, PASSED=2) != digest(PASSED=1, BOARD=2)
     small, large = (numba.from_dtype(load_game("vadus", size=size).state_dtype) for size in (2, 11))
     assert digest(small, BOARD=1) == digest(small, BOARD=1) != digest(large, BOARD=1)
+
+
+def test_callers_of_a_renamed_kernel_are_compiled_again_since_they_are_linked_by_its_name() -> None:
+    def digest(name: str) -> str:
+        called = types.FunctionType(double.__code__, {}, name)
+        called.__qualname__ = name
+        code = (lambda number: called_kernel(number)).__code__  # type: ignore[name-defined]  # noqa: F821
+        return KernelCache("caller", types.FunctionType(code, {"called_kernel": called}), (numba.int64,)).name
+
+    assert digest("evaluate") == digest("evaluate") != digest("heuristic")

@@ -18,8 +18,7 @@ from stoneworks.envs.rules import Batch, load_game
 from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.envs.rules.parts import has_features
 from stoneworks.models import load_bot
-from stoneworks.models.bots.network_bot import NetworkBot
-from stoneworks.models.bots.policy_bot import PolicyBot
+from stoneworks.models.bots.policy_bot import NetworkBot, PolicyBot
 
 GAME = load_game("vadus(size=3)")
 
