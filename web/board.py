@@ -521,7 +521,7 @@ def illustrated_rules(game: Game) -> list[Illustration]:
     parts = [illustration.ruling.partition("-") for illustration in game.guide.illustrations]
     return [
         {
-            "title": f"{titles[name]} {number}" if name in ("turn", "end") else titles[name],
+            "title": f"{titles[name]} {number}" if name in ("turn", "end") else titles.get(name, "Ruling"),
             "ruling": "" if name in ("turn", "end") else name,
             "caption": illustration.caption,
             "description": illustration.description,
