@@ -89,7 +89,9 @@ def test_a_bot_is_prepared_before_the_game_begins_and_a_wait_is_explained(visit:
     delay_answers(page, "prepare", 3000)
     with page.expect_request(lambda request: "prepare" in request.url and "laido" in (request.post_data or "")):
         page.get_by_role("radio", name="Laido").check(force=True)
-    page.locator(".seats select").nth(0).select_option("random")
+    page.wait_for_load_state("networkidle")
+    for seat in page.locator(".seats select").all():
+        seat.select_option("random")
     page.get_by_role("button", name="Start the game").click()
     expect(page.locator(".status")).to_have_text(re.compile("^Preparing .*: its programs are compiled, once .* 2 s$"))
     expect(page.get_by_role("progressbar")).to_be_visible()
@@ -140,7 +142,7 @@ def test_a_growing_board_seldom_changes_its_scale_and_never_its_middle(
         boxes.append([float(part) for part in page.locator(".picture").get_attribute("viewBox").split()])
         page.keyboard.press("ArrowRight")
     middles = {(round(left + width / 2), round(top + height / 2)) for left, top, width, height in boxes}
-    assert 2 <= len({str(box) for box in boxes}) <= 4
+    assert 2 <= len({str(box) for box in boxes}) <= 5  # of tiles at random, which spread the most
     xs, ys = zip(*middles, strict=True)
     assert max(xs) - min(xs) <= 8
     assert max(ys) - min(ys) <= 8
