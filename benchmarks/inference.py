@@ -94,7 +94,7 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory() as folder:
         for name in sys.argv[1:] or shipped.names():
-            checkpoint = load_checkpoint(shipped.find(name))
+            checkpoint = load_checkpoint(shipped.shipped_folder() / name)
             makers = make_all(checkpoint, Path(folder, f"{name}.onnx"))
             libraries = {library: make() for library, make in makers.items()}
             planes = {number: positions(checkpoint, number) for number in BATCHES}

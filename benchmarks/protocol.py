@@ -62,15 +62,15 @@ def ladder_hash(ladder: Ladder) -> str:
 
 #: The tasks: each game on its small board, and two official boards.
 TASKS = {
-    "vadus-5": Task("vadus(size=5)", "82c9201c686fca7534f48b4ef2f571239543be40676bdd0d4d033b0d541ade43"),
-    "laido-5": Task("laido(size=5)", "d28c609a0ce2b9c7d3b331cd109992d0a5701ab1da0614428ad871306459c907"),
-    "taugo-8": Task("taugo(size=8)", "f86ccfd470f9ea924fbee789a9e7c26c6e41a9e87c1d60f2e0f7b165385cd7e8"),
-    "taigo-5": Task("taigo(radius=5)", "66c0bd775a65eaaf5f4e33a1387c53b471fe66119010295a7c19626428b2335c"),
+    "vadus-5": Task("vadus(size=5)", "d508af41ac16d6a26983ee3ae2656a2157cd08e15275103b90505c7ff3fe8286"),
+    "laido-5": Task("laido(size=5)", "e261f6548de8f451008fc3eceecf3f4dcec3023fda5efe550e6d3b7b2f0a2c5b"),
+    "taugo-8": Task("taugo(size=8)", "4ed25870680796b851c670dfd2d8afbac119948e311d9ce95cdbd148d53ec299"),
+    "taigo-5": Task("taigo(radius=5)", "78d4c044abde0e96f0d9ff46f9378f3608a5368a598671dd914953b1b48f2e84"),
     "trugo-18": Task(
-        "trugo(max_turns=100,radius=5,tiles=18)", "02a09e400b6091664944e2ac2bcd3fc658ace407419d2715ddcd5ee72b719db1"
+        "trugo(max_turns=100,radius=5,tiles=18)", "48c06ceede96e556dff3dd9f960317461fdc0ace5dbf3b70df8b4644a346e70b"
     ),
-    "vadus-9": Task("vadus(size=9)", "b2c2c3d4f897218ce41dd27124967880e4d6dd3cd4566a4c031a59228c1d4a31"),
-    "taigo-12": Task("taigo(radius=12)", "81ef61cd47123de3587d8ff0417403cc6a584acc0d352f4aa1f4086e375a2024"),
+    "vadus-9": Task("vadus(size=9)", "d6da8bde3b0eecfd6f966e0cb27054604e3340329a2f3db580d6780fbe1a72bb"),
+    "taigo-12": Task("taigo(radius=12)", "d6426a8af1a1881cc967a658b0544787e1d8ec934f75f4a7cc2e12e77c47205f"),
 }
 
 

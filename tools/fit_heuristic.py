@@ -250,10 +250,10 @@ def _minimize(
         total = total + penalties.change * (weights[1:] - weights[:-1]).square().sum()
         both = weights[:, :num_of_side] + weights[:, num_of_side : 2 * num_of_side]
         total = total + penalties.asymmetry * both.square().sum()
-        total.backward()  # type: ignore[no-untyped-call]
+        total.backward()
         return total
 
-    optimizer.step(loss)  # type: ignore[no-untyped-call]
+    optimizer.step(loss)
     return weights.detach()
 
 

@@ -78,7 +78,7 @@ class OpponentPool:
 
     def state(self) -> dict[str, Tensor]:
         """Return the weights of the past policies; keys have the form ``<policy name>/<parameter name>``."""
-        state = {}
+        state: dict[str, Tensor] = {}
         for past in self._past.values():
             assert isinstance(past.network, BoardNetwork)
             state |= {f"{past.name}/{key}": tensor for key, tensor in past.network.state_dict().items()}

@@ -112,7 +112,7 @@ def string_is_met_once(board: Record, state: Record, point: int, stone: int) -> 
     times = 0
     for direction in range(4):
         times += state.strings[board.neighbors[point, direction]] == state.strings[stone]
-    return times == 1 or board.run_suffices  # type: ignore[no-any-return]
+    return times == 1 or board.run_suffices
 
 
 @kernel

@@ -348,7 +348,7 @@ def cut_from_drawn_start(board: Record, state: Record, lists: PointLists, draw: 
     if state.stones[start] == color and state.stones[board.neighbors[start, heading]] == 3 - color:
         end = int64(cut_from(board, state, start, heading, color))
         if end != CORNER:
-            return (1 + heading) * board.num_cells + end
+            return (1 + heading) * board.num_cells + end  # type: ignore[no-any-return]
     return NO_ACTION
 
 
@@ -371,7 +371,7 @@ def cut_to_drawn_end(board: Record, state: Record, lists: PointLists, ends: Int6
         along, side = lowest_bit(places), board.width - 1 if heading < SOUTH else 0
         end = side + along * board.width if heading & 1 else side * board.width + along
     if state.stones[board.neighbors[end, heading ^ 2]] == 3 - color and cut_is_legal(board, state, end, heading, color):
-        return (1 + heading) * board.num_cells + end
+        return (1 + heading) * board.num_cells + end  # type: ignore[no-any-return]
     return NO_ACTION
 
 

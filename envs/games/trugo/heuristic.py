@@ -392,7 +392,7 @@ def phase_of(board: Record, state: Record) -> int:
         for word_index in range(board.num_words):
             num_tiles += num_bits(state.tiles[word_index])
     phase = (num_tiles * PHASES_OF_HALF + board.num_tiles // 2) // board.num_tiles
-    return phase if state.pool > 0 else PHASES_OF_HALF + 1 + phase
+    return phase if state.pool > 0 else PHASES_OF_HALF + 1 + phase  # type: ignore[no-any-return]
 
 
 @inlined
@@ -503,7 +503,7 @@ def weigh(board: Record, state: Record, weights: Float32s, counts: Any) -> float
         while word:
             hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
             word = hex_sets.without_lowest(word)
-            around_of[hex_] = num_bits(np.uint64(tiles_around(board, state, hex_)))
+            around_of[hex_] = num_bits(np.uint64(tiles_around(board, state, hex_)))  # type: ignore[arg-type]
     value = float(add_term(weights, counts, CONSTANT, 1))
     enclosed = True  # the opponent's pieces
     for word_index in range(board.num_words):

@@ -56,7 +56,9 @@ def write_weights(path: Path, board: str, terms: Sequence[str], of_knots: npt.ND
     rounded = {term: [float(f"{weight:.4g}") for weight in of_knots[:, place]] for place, term in enumerate(terms)}
     content[board] = rounded
     lines = [
-        f' "{name}": {{\n' + ",\n".join(f'  "{term}": {json.dumps(row)}' for term, row in table.items()) + "\n }"
+        f" {json.dumps(name)}: {{\n"
+        + ",\n".join(f"  {json.dumps(term)}: {json.dumps(row)}" for term, row in table.items())
+        + "\n }"
         for name, table in sorted(content.items())
     ]
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
