@@ -206,24 +206,25 @@ def shipped_ratings(game: str) -> dict[str, tuple[float, float]]:
     return {name: (round(elo, 1), round(error, 1)) for name, (elo, error) in found.items()}
 
 
-#: Names of the levels of opponents, and the bots of these on boards without ratings.
-LEVELS = {"beginner": "random", "easy": "mcts:10", "medium": "mcts:100", "hard": "mcts:1000"}
+#: Ratings of the levels of opponents, the same on every board of every game.
+LEVELS = {"beginner": 0.0, "easy": 400.0, "medium": 800.0, "hard": 1300.0}
+#: Difference in rating up to which a bot has a level; its standard error, if that is larger.
+_LEVEL_TOLERANCE = 100.0
 
 
 def opponent_levels(game: Game, names: Sequence[str]) -> dict[str, str]:
-    """Return one bot for each level of ``LEVELS``, from those with ``names``.
+    """Return the bot of each level, of those with ``names``: the one with the nearest rating.
 
-    They are spread evenly by rating from the weakest to the strongest one. On boards without ratings they are the usual
-    ones, and the search of the shipped agent is the last.
+    A level is missing if no bot is rated near it; all are missing on boards without ratings.
     """
-    ratings = {name: elo for name, (elo, _) in shipped_ratings(str(game)).items() if name in names}
-    if len(ratings) < len(LEVELS):
-        agent = f"{game.name}@64"
-        return LEVELS | ({"hard": agent} if agent in names else {})
-    found: dict[str, str] = {}
-    for level, wanted in zip(
-        LEVELS, np.linspace(min(ratings.values()), max(ratings.values()), len(LEVELS)), strict=True
-    ):
-        left = [name for name in ratings if name not in found.values()]
-        found[level] = min(left, key=lambda name: abs(ratings[name] - wanted))
+    ratings = {name: rating for name, rating in shipped_ratings(str(game)).items() if name in names}
+    found = {}
+    for level, wanted in LEVELS.items():
+        near = {
+            name: abs(elo - wanted)
+            for name, (elo, error) in ratings.items()
+            if abs(elo - wanted) <= max(_LEVEL_TOLERANCE, error)
+        }
+        if near:
+            found[level] = min(near, key=near.__getitem__)
     return found

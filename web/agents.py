@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 
 from stoneworks.envs.rules import Game, RegistrationError
 from stoneworks.envs.rules.parts import has_heuristic
-from stoneworks.evaluation.player_rating import opponent_levels, shipped_ratings
+from stoneworks.evaluation.player_rating import LEVELS, opponent_levels, shipped_ratings
 from stoneworks.models import shipped
 from stoneworks.models.bots.registry import BOTS
 from stoneworks.models.bots.spec import (
@@ -66,7 +66,7 @@ class BotAnswer(TypedDict):
 
 
 class ListedBot(BotAnswer):
-    """A bot of the list, with its level as an opponent if it has one."""
+    """A bot of the list, with its level as an opponent and the rating of that, such as ``"Easy, 400"``, if it has one."""
 
     level: str | None
 
@@ -157,15 +157,17 @@ class Agents:
         """Return the bots listed for a game, with rated bots sorted by rating."""
         registered = [entry.name for entry in BOTS.loadable() if entry.name not in BOTS.built_in_names()]
         checkpoints = [*shipped.names(), *self._found()]
+        searches = (f"{name}{_SEARCH}" for name in checkpoints)
         bots = []
-        for name in (*_OFFERED, *registered, *checkpoints, *(f"{name}{_SEARCH}" for name in checkpoints), *self._named):
+        for name in dict.fromkeys(
+            [*_OFFERED, *shipped_ratings(str(game)), *registered, *checkpoints, *searches, *self._named]
+        ):
             with contextlib.suppress(RequestError):  # plays another game, or needs an argument or a library
                 bots.append(self.describe(name, game))
         bots.sort(key=lambda bot: (bot["rating"] is None, bot["rating"] or 0))
-        levels = {
-            name: level.capitalize() for level, name in opponent_levels(game, [bot["name"] for bot in bots]).items()
-        }
-        return [{**bot, "level": levels.get(bot["name"])} for bot in bots]
+        levels = opponent_levels(game, [bot["name"] for bot in bots])
+        shown = {name: f"{level.capitalize()}, {LEVELS[level]:.0f}" for level, name in levels.items()}
+        return [{**bot, "level": shown.get(bot["name"])} for bot in bots]
 
     def name_of(self, checkpoint: Path) -> str | None:
         """Return the name of the checkpoint in a folder; None if it may not be named."""

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Mapping
 from functools import lru_cache
 from typing import Annotated, Any
 
-import numpy as np
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -22,6 +21,7 @@ from stoneworks.envs.rules import Game, IllegalActionError
 from stoneworks.web.agents import Agents, BotAnswer, ListedBot
 from stoneworks.web.board import (
     GameDescription,
+    Heat,
     Illustration,
     Line,
     PositionAnswer,
@@ -31,7 +31,15 @@ from stoneworks.web.board import (
     illustrated_rules,
     reasons_at,
 )
-from stoneworks.web.bot_processes import AnalysisAnswer, BotProcesses, SharedJobs, ValuesAnswer, WorkerError, version_of
+from stoneworks.web.bot_processes import (
+    AnalysisAnswer,
+    BotProcesses,
+    PreparedAnswer,
+    SharedJobs,
+    ValuesAnswer,
+    WorkerError,
+    version_of,
+)
 from stoneworks.web.requests import (
     INTERNAL_ERROR,
     MAX_ACTIONS,
@@ -55,6 +63,9 @@ _MAX_ANALYSES = 1000
 _MAX_CURVE_POSITIONS = 16
 
 
+_Shares = Annotated[dict[str, Annotated[float, Field(ge=0, le=1)]], Field(max_length=MAX_ACTIONS)]
+
+
 class GameQuery(Query):
     """A game by its game string."""
 
@@ -75,9 +86,10 @@ class LineBody(Body):
 
 
 class PositionBody(LineBody):
-    """A position, with a policy to draw as a heat map and a line to draw as numbered stones."""
+    """A position, with a heat map (see :class:`~stoneworks.web.board.Heat`) and a line to draw as numbered stones."""
 
-    heat: Annotated[dict[str, Annotated[float, Field(ge=0, le=1)]], Field(max_length=MAX_ACTIONS)] | None = None
+    heat: _Shares | None = None
+    certainty: _Shares | None = None
     line: Annotated[Tuple[ActionText], Field(max_length=64)] = ()
 
 
@@ -92,6 +104,13 @@ class ClickBody(LineBody):
 class AnalyzeBody(LineBody):
     """A position and a bot that analyzes it."""
 
+    bot: BotName
+
+
+class BotBody(Body):
+    """A game and a bot to prepare for it."""
+
+    game: GameString
     bot: BotName
 
 
@@ -150,6 +169,7 @@ class AnalysisRoutes:
             get("/api/rules", self._rules, GameQuery),
             get("/api/bots", self._bots, GameQuery),
             get("/api/bot", self._bot, BotQuery),
+            post("/api/prepare", self._prepare, BotBody),
             post("/api/position", self._position, PositionBody),
             post("/api/why", self._why, ClickBody),
             post("/api/analyze", self._analyze, AnalyzeBody),
@@ -190,20 +210,31 @@ class AnalysisRoutes:
         # The version tells analyses of a checkpoint from those of an earlier one in the same folder.
         return {"game": str(game), "actions": line.actions, "bot": spec.name, "version": version_of(spec)}
 
+    async def _prepare(self, request: Request, asked: BotBody) -> PreparedAnswer:
+        """Compile the kernels of a game and a bot, once on a machine, and load them into a process."""
+
+        def first_position() -> dict[str, Any]:
+            line = self._line(LineBody(game=asked.game))
+            describe(line)  # in this process
+            return self._job(AnalyzeBody(game=asked.game, bot=asked.bot), line)
+
+        job = await run_in_threadpool(first_position)
+        key = ("prepare", job["game"], job["bot"], job["version"])
+        answer: PreparedAnswer = await self._jobs.run(
+            request, key, lambda: self._processes.run(job | {"kind": "prepare"})
+        )
+        return answer
+
     def _position(self, _: Request, asked: PositionBody) -> PositionAnswer:
         """Return a position; the case of its actions may be another."""
         game = self._positions.game(asked.game)
         known = _texts_by_typed(game)
         line = self._positions.line(game, [known.get(text) or known.get(text.lower(), text) for text in asked.actions])
-        policy = None
+        heat = None
         if asked.heat is not None:
-            policy = np.zeros(game.num_actions)
-            for text, value in asked.heat.items():
-                try:
-                    policy[game.string_to_action(text)] = value
-                except IllegalActionError as error:
-                    raise RequestError(str(error)) from None
-        return describe(line, policy=policy, shown_line=asked.line)
+            certainty = None if asked.certainty is None else _by_action(game, asked.certainty)
+            heat = Heat(_by_action(game, asked.heat), certainty)
+        return describe(line, heat=heat, shown_line=asked.line)
 
     def _why(self, _: Request, asked: ClickBody) -> ReasonsAnswer:
         return {"reasons": reasons_at(self._line(asked).state, asked.x, asked.y, asked.chosen)}
@@ -254,6 +285,13 @@ class AnalysisRoutes:
             while len(self._analyses) > _MAX_ANALYSES:
                 self._analyses.popitem(last=False)
         return self._analyses[key]
+
+
+def _by_action(game: Game, shares: Mapping[str, float]) -> dict[int, float]:
+    try:
+        return {game.string_to_action(text): share for text, share in shares.items()}
+    except IllegalActionError as error:
+        raise RequestError(str(error)) from None
 
 
 def _event(fields: Mapping[str, Any]) -> str:

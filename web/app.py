@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import html
 import ipaddress
+import re
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -15,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
@@ -40,6 +43,30 @@ _MAX_REQUESTS = 1000
 _MAX_THREADS = 24
 
 
+@dataclass(frozen=True)
+class Address:
+    """Where a server is reached.
+
+    Attributes:
+        host: the address to listen on.
+        port: the port to listen on; 0 for any that is free.
+        allowed_hosts: additional allowed values of the Host header.
+        root_path: prefix of all addresses behind a proxy, such as ``"/games"``; the proxy may remove it or not.
+
+    Raises:
+        ValueError: ``root_path`` is not a path.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    allowed_hosts: tuple[str, ...] = ()
+    root_path: str = ""
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"((/[\w.~-]+)+/?)?", self.root_path, re.ASCII):
+            raise ValueError(f"root_path must be a path such as /games, got {self.root_path!r}")
+
+
 class Web:
     """The web application."""
 
@@ -51,6 +78,7 @@ class Web:
         hosts: Iterable[str] = _LOOPBACK_NAMES,
         num_workers: int = 2,
         agents: Agents | None = None,
+        root_path: str = "",
     ) -> None:
         """Open the database; the processes of bots start when they are needed.
 
@@ -60,25 +88,29 @@ class Web:
             hosts: allowed values of the ``Host`` header.
             num_workers: number of worker processes for bots.
             agents: the bots that may be named; by default those that start no programs and read no files.
+            root_path: prefix of all addresses behind a proxy, such as ``"/games"``.
 
         Raises:
             ValueError: a watched path does not exist, or the file in ``data`` is not a database of games.
             OSError: the data folder cannot be written to.
         """
-        changes, positions = Changes(), Positions()
+        self._changes, positions = Changes(), Positions()
         agents = agents or Agents()
         watch = Watch([*watched, *(folder for folder in agents.folders if folder not in watched)], agents)
-        self._store = Store(data, changed=changes.notify)
+        self._store = Store(data, changed=self._changes.notify)
         self._processes = BotProcesses(num_workers, agents.thinking_seconds)
         self._routes = [
             *AnalysisRoutes(positions, agents, self._processes, watching=bool(watch.roots)).routes,
-            *GameRoutes(self._store, changes, positions, agents, self._processes).routes,
+            *GameRoutes(self._store, self._changes, positions, agents, self._processes).routes,
             *watch.routes(positions),
             Route("/api/{rest:path}", _no_such_route, methods=["GET", "POST"]),
             Mount("/static", StaticFiles(directory=STATIC_FOLDER)),
-            *(Route(path, _page) for path in _PAGES),
+            *(Route(path, self._page) for path in _PAGES),
         ]
         self._hosts = hosts
+        self._root_path = root_path.rstrip("/")
+        page = (STATIC_FOLDER / "index.html").read_text(encoding="utf-8")
+        self._html = page.replace('<base href="/">', f'<base href="{html.escape(self._root_path)}/">')
 
     def application(self) -> ASGIApp:
         """Create the ASGI application."""
@@ -88,23 +120,28 @@ class Web:
             middleware=[Middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)],
             exception_handlers=dict.fromkeys((RequestError, HTTPException, Exception), _answer_error),
         )
-        return Guard(application, self._hosts, _MAX_REQUESTS)
+        return Guard(application, self._hosts, _MAX_REQUESTS, self._root_path)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = _MAX_THREADS
+        self._processes.start()
         yield
         self.close()
+
+    async def _page(self, request: Request) -> Response:
+        status = 404 if "rest" in request.path_params else 200
+        return HTMLResponse(self._html, status, headers={"cache-control": "no-cache"})
+
+    def end_requests(self) -> None:
+        """Answer the requests that wait for a change of a game or for a bot."""
+        self._changes.end()
+        self._processes.end()
 
     def close(self) -> None:
         """Stop the processes of bots and close the database."""
         self._processes.close()
         self._store.close()
-
-
-async def _page(request: Request) -> Response:
-    status = 404 if "rest" in request.path_params else 200
-    return FileResponse(STATIC_FOLDER / "index.html", status, headers={"cache-control": "no-cache"})
 
 
 async def _no_such_route(request: Request) -> Response:
@@ -123,9 +160,7 @@ def serve(
     data: Path,
     watched: Sequence[Path] = (),
     *,
-    host: str = "127.0.0.1",
-    port: int = 8000,
-    allowed_hosts: Sequence[str] = (),
+    address: Address | None = None,
     num_workers: int | None = None,
     agents: Agents | None = None,
     started: Callable[[str], None] = lambda _: None,
@@ -135,24 +170,24 @@ def serve(
     Args:
         data: folder of the stored games.
         watched: folders and files to watch. Only these and the data folder can be read.
-        host: the address to listen on.
-        port: the port to listen on; 0 for any that is free.
-        allowed_hosts: additional allowed values of the Host header.
+        address: where to listen; by default port 8000 of the loopback address.
         num_workers: number of worker processes for bots; by default the number of processors minus one, at most 4.
         agents: the bots that may play and analyze; by default those that start no programs and read no files. Their folders
             are watched as well.
-        started: called with the server's URL once it is listening.
+        started: called with a URL that the server accepts, once it is listening.
 
     Raises:
         ValueError: a watched path does not exist, or the file in ``data`` is not a database of games.
         OSError: the address is in use, or the data folder cannot be written to.
     """
+    address = address or Address()
     web = Web(
         data,
         watched,
-        hosts={*_LOOPBACK_NAMES, *_names_of(host), *allowed_hosts},
+        hosts={*_LOOPBACK_NAMES, *_names_of(address.host), *address.allowed_hosts},
         num_workers=num_workers or max(1, min(4, num_processors() - 1)),
         agents=agents,
+        root_path=address.root_path,
     )
     config = uvicorn.Config(
         web.application(),
@@ -165,10 +200,23 @@ def serve(
         limit_concurrency=2 * _MAX_REQUESTS,  # connections; the application limits requests, and answers in JSON
         h11_max_incomplete_event_size=65536,
     )
-    with _listen(host, port) as listening:
-        name = f"[{host}]" if ":" in host else host
-        started(f"http://{name}:{listening.getsockname()[1]}/")
-        uvicorn.Server(config).run(sockets=[listening])
+    with _listen(address.host, address.port) as listening:
+        name = next(iter(_names_of(address.host)), "::1" if ":" in address.host else "127.0.0.1")
+        name = f"[{name}]" if ":" in name else name
+        started(f"http://{name}:{listening.getsockname()[1]}{address.root_path.rstrip('/')}/")
+        _Server(config, web.end_requests).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """A server that calls ``end_requests`` before it waits for the requests under way."""
+
+    def __init__(self, config: uvicorn.Config, end_requests: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._end_requests = end_requests
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._end_requests()
+        await super().shutdown(sockets)
 
 
 def _listen(host: str, port: int) -> socket.socket:

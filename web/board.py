@@ -34,6 +34,8 @@ _MAX_CELLS = 2000
 #: Number of cells of a heat map that show their percentage, and the smallest percentage shown.
 _MAX_PERCENTAGES = 12
 _MIN_PERCENTAGE = 1
+#: Loss of the chance to win against the best action from which an action has no color in a heat map.
+_PALE_LOSS = 0.1
 #: Number of rulings that are shown for a click.
 _MAX_REASONS = 2
 #: Number of positions that are cached.
@@ -63,12 +65,14 @@ class BoardAction(OtherAction):
         path: the names of the places to click.
         parts: what each of several places is, such as the halves of a tile.
         then: the actions that follow it.
+        picks: whether it picks a piece; another may be picked instead.
     """
 
     path: list[str]
     label: str
     parts: NotRequired[tuple[str, ...]]
     then: NotRequired[list[str]]
+    picks: NotRequired[bool]
 
 
 class Interaction(TypedDict):
@@ -79,18 +83,21 @@ class Interaction(TypedDict):
         buttons: the others.
         places: the coordinates and the radius of each place in the picture, by name.
         icons: small SVG documents by the labels of actions.
+        instead: the actions that may replace the last one, which picked a piece.
     """
 
     legal: list[BoardAction]
     buttons: list[OtherAction]
     places: dict[str, tuple[float, float, float]]
     icons: dict[str, str]
+    instead: list[BoardAction]
 
 
 class PositionAnswer(Interaction):
     """A position.
 
     Attributes:
+        name: the game and its board in words.
         movers: the player who made each of the actions, and that player's color.
         player: player to move; None if the game is over.
         colors: the color of each player.
@@ -103,6 +110,7 @@ class PositionAnswer(Interaction):
     """
 
     game: str
+    name: str
     actions: list[str]
     movers: list[tuple[int, str]]
     svg: str
@@ -136,13 +144,17 @@ class GameDescription(TypedDict):
     options: list[Option]
     summary: Sequence[str]
     lessons: list[dict[str, Any]]
+    notation: str
+    titles: Mapping[str, str]
+    picture: str
     boards: Mapping[str, Mapping[str, int]] | None
     illustrated: bool
 
 
 class Illustration(TypedDict):
-    """A picture of a turn, an ending or a ruling, and what it shows."""
+    """A picture of a turn, an ending or a ruling, and what it shows; the ruling is empty for the first two."""
 
+    title: str
     ruling: str
     caption: str
     description: str
@@ -162,12 +174,14 @@ class Line:
         actions: the texts of the actions from the start.
         movers: the player who made each of them.
         mover_colors: the color of that player before the action, as an index into ``Game.colors``.
+        before_pick: the position before the last action if that picked a piece; else None.
     """
 
     state: State
     actions: tuple[str, ...]
     movers: tuple[int, ...]
     mover_colors: tuple[int, ...]
+    before_pick: State | None = None
 
     @property
     def turn_start(self) -> int:
@@ -238,24 +252,26 @@ class Positions:
         for number, text in enumerate(texts[len(movers) :], start=len(movers) + 1):
             movers.append(state.current_player())
             colors.append(game.color_of(state, movers[-1]) if not state.is_terminal() else 0)
+            before = None
             try:
-                state.apply_action(game.string_to_action(text))
+                action = game.string_to_action(text)
+                if _picks(game, action):
+                    before = state.clone()
+                state.apply_action(action)
             except IllegalActionError as error:
                 reason = str(error).partition("; the position is")[0]
                 raise RequestError(f"action {number} ({text}): {reason}") from None
             if number > len(texts) - _KEPT_PREFIXES:
-                lines.append(Line(state.clone(), texts[:number], tuple(movers), tuple(colors)))
+                lines.append(Line(state.clone(), texts[:number], tuple(movers), tuple(colors), before))
         return lines
 
 
-def describe(
-    line: Line, *, policy: npt.NDArray[np.float64] | None = None, shown_line: Sequence[str] = ()
-) -> PositionAnswer:
+def describe(line: Line, *, heat: Heat | None = None, shown_line: Sequence[str] = ()) -> PositionAnswer:
     """Describe a position.
 
     Args:
         line: the position.
-        policy: probabilities to draw as a heat map with percentages, ``float64[num_actions]``.
+        heat: what to draw as a heat map with percentages.
         shown_line: subsequent actions, drawn as numbered stones on the resulting position.
 
     Raises:
@@ -265,9 +281,10 @@ def describe(
     game, explanation = state.get_game(), state.explain_result()
     return {
         "game": str(game),
+        "name": name_of(game),
         "actions": list(line.actions),
         "movers": [(player, game.colors[color]) for player, color in zip(line.movers, line.mover_colors, strict=True)],
-        "svg": _picture(line, policy, shown_line),
+        "svg": _picture(line, heat, shown_line),
         "player": None if state.is_terminal() else state.current_player(),
         "colors": [game.colors[game.color_of(state, player)] for player in (0, 1)],
         "turn_start": line.turn_start,
@@ -276,7 +293,7 @@ def describe(
         "turn": "" if explanation else game.describe_turn(state),
         "supplies": "" if explanation else game.describe_supplies(state),
         "why": explanation.text if explanation else "",
-        **_interaction(state),
+        **_interaction(line),
     }
 
 
@@ -307,18 +324,43 @@ def reasons_at(state: State, x: float, y: float, chosen: Sequence[str]) -> list[
     return [] if None in reasons else list(dict.fromkeys(filter(None, reasons)))[:_MAX_REASONS]
 
 
-def _heat_of(game: Game, policy: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], dict[int, str]]:
-    """Return the heat map of a policy, summed over the actions of each cell.
+@dataclass(frozen=True)
+class Heat:
+    """What a heat map shows.
 
-    Returns:
-        The colors, ``float64[num_cells]`` scaled to a maximum of 1, NaN for 0; and the percentages of the cells with the
-        largest sums, by cell.
+    Attributes:
+        values: a number in [0, 1] for some actions: probabilities, which are summed over the actions of a cell; or, with
+            ``certainty``, chances to win, of which the most certain action of a cell counts.
+        certainty: how certain each of these is, in [0, 1]; the color of less certain ones is paler.
     """
-    of_planes = policy[: game.num_action_planes * game.grid.num_cells].reshape(game.num_action_planes, -1)
-    of_cells = np.where(game.grid.on_board, of_planes.sum(axis=0), 0)
-    largest = [int(cell) for cell in np.argsort(-of_cells, kind="stable")[:_MAX_PERCENTAGES]]
-    texts = {cell: f"{100 * of_cells[cell]:.0f}" for cell in largest if of_cells[cell] >= _MIN_PERCENTAGE / 100}
-    return np.where(of_cells > 0, of_cells / max(of_cells.max(), 1e-9), np.nan), texts
+
+    values: Mapping[int, float]
+    certainty: Mapping[int, float] | None = None
+
+    def of_cells(self, game: Game) -> tuple[npt.NDArray[np.float64], dict[int, str]]:
+        """Return the colors, ``float64[num_cells]`` in [0, 1], NaN for none, and the percentages of the cells that matter most."""
+        found: dict[int, tuple[float, float]] = {}  # weight and value
+        for action, value in self.values.items():
+            cell = action % game.grid.num_cells
+            if not is_on_board(game, action):
+                continue
+            if self.certainty is None:
+                total = found.get(cell, (0.0, 0.0))[0] + value
+                found[cell] = total, total
+            else:
+                found[cell] = max(found.get(cell, (0.0, 0.0)), (self.certainty.get(action, 0.0), value))
+        ranked = sorted((cell for cell in found if found[cell][0] > 0), key=lambda cell: (-found[cell][0], cell))
+        weights, values = np.array([found[cell] for cell in ranked]).reshape(-1, 2).T
+        colors = np.full(game.grid.num_cells, np.nan)
+        if self.certainty is None:
+            colors[ranked] = weights / weights.max(initial=1e-9)
+            marked = [cell for cell in ranked[:_MAX_PERCENTAGES] if found[cell][1] >= _MIN_PERCENTAGE / 100]
+        else:
+            best = values[weights >= weights.max(initial=0) / 2].max(initial=0)
+            strengths = np.clip(1 - (best - values) / _PALE_LOSS, 0, 1) * weights
+            colors[ranked] = np.where(strengths > 0, strengths, np.nan)
+            marked = ranked[:_MAX_PERCENTAGES]
+        return colors, {cell: f"{100 * found[cell][1]:.0f}" for cell in marked}
 
 
 def outcome_of(state: State) -> Result | None:
@@ -327,7 +369,7 @@ def outcome_of(state: State) -> Result | None:
     return None if outcome is None else {"winner": outcome.winner, "reason": outcome.reason}
 
 
-def _picture(line: Line, policy: npt.NDArray[np.float64] | None, shown_line: Sequence[str]) -> str:
+def _picture(line: Line, heat: Heat | None, shown_line: Sequence[str]) -> str:
     state = line.state
     game = state.get_game()
     if shown_line:
@@ -343,8 +385,8 @@ def _picture(line: Line, policy: npt.NDArray[np.float64] | None, shown_line: Seq
                 numbers[action] = str(number)
         drawing = draw(state, last_actions=(), numbers=numbers)
     else:
-        heat, percentages = (None, None) if policy is None else _heat_of(game, policy)
-        drawing = draw(state, last_actions=_last_actions(line), fill=heat, marks=percentages)
+        colors, percentages = (None, None) if heat is None else heat.of_cells(game)
+        drawing = draw(state, last_actions=_last_actions(line), fill=colors, marks=percentages)
     return svg_without_style(drawing)
 
 
@@ -368,27 +410,40 @@ def is_on_board(game: Game, action: int) -> bool:
     return action < game.num_action_planes * game.grid.num_cells
 
 
-def _interaction(state: State) -> Interaction:
+def _picks(game: Game, action: int) -> bool:
+    return is_on_board(game, action) and action_choice(game, action).picks
+
+
+def _interaction(line: Line) -> Interaction:
+    state = line.state
     game = state.get_game()
-    shown = Interaction(legal=[], buttons=[], places={}, icons={})
-    for action in state.legal_actions():
-        text = game.action_texts[action]
-        if not is_on_board(game, action):
-            shown["buttons"].append({"action": text})
-            continue
+    shown = Interaction(legal=[], buttons=[], places={}, icons={}, instead=[])
+
+    def on_board(action: int) -> BoardAction:
         choice, path = _presentation(game, action)
         shown["places"].update((name, (x, y, radius)) for name, x, y, radius in path)
-        shown["legal"].append({"action": text, "path": [place[0] for place in path], "label": choice.label})
+        described = BoardAction(action=game.action_texts[action], path=[place[0] for place in path], label=choice.label)
         if choice.parts:
-            shown["legal"][-1]["parts"] = choice.parts
+            described["parts"] = choice.parts
+        if choice.picks:
+            described["picks"] = True
         if choice.icon is not None:
             shown["icons"][choice.label] = choice.icon
+        return described
+
+    for action in state.legal_actions():
+        if is_on_board(game, action):
+            shown["legal"].append(on_board(action))
+        else:
+            shown["buttons"].append({"action": game.action_texts[action]})
     for actions in game.shortcuts(state):
-        path = _presentation(game, actions[-1])[1]
-        shown["places"].update((name, (x, y, radius)) for name, x, y, radius in path)
         first, *then = map(game.action_to_string, actions)
+        described = on_board(actions[-1])
         label = f"{len(actions)} actions, the last {then[-1]}"
-        shown["legal"].append({"action": first, "then": then, "path": [place[0] for place in path], "label": label})
+        shown["legal"].append({"action": first, "then": then, "path": described["path"], "label": label})
+    if (before := line.before_pick) is not None:
+        others = set(before.legal_actions()) - {state.history()[-1]}
+        shown["instead"] = [on_board(action) for action in sorted(others) if _picks(game, action)]
     return shown
 
 
@@ -396,6 +451,22 @@ def _interaction(state: State) -> Interaction:
 def _presentation(game: Game, action: int) -> tuple[Choice, tuple[tuple[str, float, float, float], ...]]:
     path = tuple((place.name, place.x, place.y, round(place.radius, 1)) for place in action_places(game, action))
     return action_choice(game, action), path
+
+
+@lru_cache(maxsize=256)
+def name_of(game: Game) -> str:
+    """Return a game with its board in words, such as "Trugo, standard board" or "Vadus, size 4"."""
+    values = dict(game.options)
+    usual = load_game(game.name).options
+    for board, given in (game.guide.boards or {}).items():
+        if values == {**usual, **given}:
+            return f"{game.name.capitalize()}, {board} board"
+    words = [
+        f"{option.replace('_', ' ')} {value}"
+        for option, value in values.items()
+        if game.option_types[option].always_shown or value != usual[option]
+    ]
+    return ", ".join([game.name.capitalize(), *words])
 
 
 def game_descriptions() -> list[GameDescription]:
@@ -423,6 +494,9 @@ def game_descriptions() -> list[GameDescription]:
                 for option, value in game.options.items()
             ],
             "summary": game.guide.rules,
+            "notation": game.guide.notation,
+            "titles": game.guide.titles,
+            "picture": _sample_picture(game),
             "lessons": [lesson._asdict() for lesson in game.guide.lessons],
             "boards": game.guide.boards,
             "illustrated": bool(game.guide.illustrations),
@@ -431,16 +505,29 @@ def game_descriptions() -> list[GameDescription]:
     ]
 
 
+def _sample_picture(game: Game) -> str:
+    """Return the picture of a position in play: that of the first illustrated ending, or else the initial one."""
+    for illustration in game.guide.illustrations:
+        if illustration.ruling == "end-1":
+            moves = "\n".join(illustration.moves.split())
+            state = load_game(illustration.game).deserialize_state(moves)
+            return svg_without_style(draw(state, coordinates=False, last_actions=()))
+    return svg_without_style(draw(game.new_initial_state(), coordinates=False))
+
+
 def illustrated_rules(game: Game) -> list[Illustration]:
     """Return the pictures of a game's turns, endings and rulings."""
+    titles = {"turn": "A turn, picture", "end": "An ending, picture", **game.guide.titles}
+    parts = [illustration.ruling.partition("-") for illustration in game.guide.illustrations]
     return [
         {
-            "ruling": illustration.ruling,
+            "title": f"{titles[name]} {number}" if name in ("turn", "end") else titles.get(name, "Ruling"),
+            "ruling": "" if name in ("turn", "end") else name,
             "caption": illustration.caption,
             "description": illustration.description,
             "svg": svg_without_style(draw_illustration(illustration)),
         }
-        for illustration in game.guide.illustrations
+        for illustration, (name, _, number) in zip(game.guide.illustrations, parts, strict=True)
     ]
 
 

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import multiprocessing
 import os
+import threading
 import time
 import traceback
 from collections import OrderedDict
@@ -43,6 +44,7 @@ _PREPARING_SECONDS = 600.0
 _POLLING_SECONDS = 0.5
 #: Grace period for a process to terminate the programs of its bots.
 _SECONDS_TO_END_PROGRAMS = 0.1
+_ENDING = "the server is shutting down"
 
 
 _Result = TypeVar("_Result")
@@ -56,6 +58,12 @@ class TurnAnswer(TypedDict):
     """The actions of a turn, or of its first chunk."""
 
     actions: list[str]
+
+
+class PreparedAnswer(TypedDict):
+    """How long the preparation of a bot took, in seconds."""
+
+    seconds: float
 
 
 class ValuesAnswer(TypedDict):
@@ -82,7 +90,8 @@ class AnalysisAnswer(TypedDict):
 
     Attributes:
         line_ends_game: whether the game is over after ``line``.
-        actions: the ``action`` and the numbers of the columns by their names, the most visited or else the most probable first.
+        actions: the ``action`` and the numbers of the columns by their names: the action that the bot plays first, then the
+            most visited or else the most probable.
     """
 
     player: int
@@ -115,6 +124,11 @@ class BotProcesses:
             self._idle.put_nowait(worker)
         self._threads = ThreadPoolExecutor(num_workers, "worker")
         self._given_up: set[asyncio.Future[None]] = set()
+
+    def start(self) -> None:
+        """Start the processes, so that the first job need not wait for one."""
+        for worker in self._workers:
+            self._threads.submit(worker.start)
 
     async def run(self, job: dict[str, Any]) -> Any:
         """Run a job (see :func:`think`) and return its result. Canceling the call cancels the job.
@@ -197,7 +211,15 @@ class BotProcesses:
             worker.kill()
             await asyncio.wait([answer], timeout=_GRACE_SECONDS)
         answer.exception()  # the result is no longer needed
+        with contextlib.suppress(RuntimeError):  # the server is shutting down
+            self._threads.submit(worker.start)
         self._idle.put_nowait(worker)
+
+    def end(self) -> None:
+        """Let all jobs fail, those that wait for a process too."""
+        for worker in self._workers:
+            worker.has_ended = True
+            worker.kill()
 
     def close(self) -> None:
         """Kill all processes."""
@@ -211,6 +233,8 @@ class _Worker:
 
     def __init__(self) -> None:
         self.is_preparing = False
+        self.has_ended = False
+        self._lock = threading.Lock()
         self._process: multiprocessing.process.BaseProcess | None = None
         self._connection: Connection | None = None
 
@@ -221,9 +245,7 @@ class _Worker:
             RequestError: the bot cannot be loaded or forfeits.
             WorkerError: the job failed.
         """
-        self.is_preparing = self._process is None or not self._process.is_alive()
-        if self.is_preparing:
-            self._start()
+        self.start()
         connection = self._connection
         assert connection is not None
         try:
@@ -236,10 +258,21 @@ class _Worker:
             answer, failure = message
         except (EOFError, OSError):
             self.kill()
+            if self.has_ended:
+                raise RequestError(_ENDING, 503) from None
             raise WorkerError("the worker process ended") from None
         if failure is not None:
             raise failure
         return answer
+
+    def start(self) -> None:
+        """Start the process unless it is running. Raises :class:`RequestError` once the server is shutting down."""
+        with self._lock:
+            if self.has_ended:
+                raise RequestError(_ENDING, 503)
+            if self._process is None or not self._process.is_alive():
+                self.is_preparing = True
+                self._start()
 
     def stop(self) -> None:
         """Ask the process to end an analysis that grows."""
@@ -400,13 +433,17 @@ _bots: OrderedDict[tuple[str, str], tuple[int, Bot]] = OrderedDict()
 
 def think(
     job: dict[str, Any], connection: Connection | None = None
-) -> TurnAnswer | AnalysisAnswer | ValuesAnswer | None:
-    """Return the result of a job: ``kind`` is ``"turn"``, ``"analyze"``, ``"values"`` or ``"stream"``.
+) -> TurnAnswer | AnalysisAnswer | ValuesAnswer | PreparedAnswer | None:
+    """Return the result of a job: ``kind`` is ``"prepare"``, ``"turn"``, ``"analyze"``, ``"values"`` or ``"stream"``.
 
     A stream has no result; its analyses are sent to ``connection`` until that has a message.
     """
+    begin = time.perf_counter()
     game = load_game(job["game"])
     bot, state = _bot(job["bot"], game), game.new_initial_state()
+    if job["kind"] == "prepare":
+        bot.step(state)  # compiles the kernels, or reads them from the cache
+        return {"seconds": round(time.perf_counter() - begin, 3)}
     if job["kind"] == "values":
         values = _values(bot, state, job["actions"], job["first"], job["count"], job["seconds"])
         return {"values": [value for value, _ in values], "proven": [is_proven for _, is_proven in values]}
@@ -475,10 +512,10 @@ def _describe(found: Analysis, state: State, seconds: float) -> AnalysisAnswer:
         end.apply_action(action)
     columns = {name: getattr(found, attribute) for name, attribute, _ in _COLUMNS}
     known = {name: column for name, column in columns.items() if column is not None}
-    order = np.lexsort((-found.policy, -known.get("visits", found.policy)))
+    order = np.lexsort((-found.policy, -known.get("visits", found.policy), found.actions != found.action))
     return {
         "player": found.player,
-        "value": found.value,
+        "value": _value_of(found),
         "proven": found.proven,
         "evaluation": None if found.evaluation is None else _number(found.evaluation),
         "simulations": found.simulations,
@@ -493,6 +530,14 @@ def _describe(found: Analysis, state: State, seconds: float) -> AnalysisAnswer:
             for index in order
         ],
     }
+
+
+def _value_of(found: Analysis) -> float | None:
+    """Return the value of a position: that of its best action, which the bot plays, where it is known."""
+    if found.proven is None and found.action_values is not None:
+        value = float(found.action_values[np.searchsorted(found.actions, found.action)])
+        return value if np.isfinite(value) else found.value
+    return found.value
 
 
 def _values(
@@ -516,7 +561,8 @@ def _values(
             if found.proven is not None:
                 values.append((found.proven * (1.0 - 2.0 * found.player), True))
             else:
-                values.append((None if found.values is None else found.values[0], False))
+                value = _value_of(found)
+                values.append((None if value is None else value * (1.0 - 2.0 * found.player), False))
     return values
 
 

@@ -182,9 +182,17 @@ def turn_is_complete(stored: StoredGame, line: Line) -> bool:
     return in_progress > 0 and line.turn_start == len(line.actions)
 
 
-def act(stored: StoredGame, positions: Positions, node: int, actions: Sequence[str], *, confirm: bool) -> StoredGame:
-    """Return the game after actions of a human player, all of one turn, which is committed unless it is to be confirmed."""
+def act(
+    stored: StoredGame, positions: Positions, node: int, actions: Sequence[str], *, confirm: bool, instead: bool = False
+) -> StoredGame:
+    """Return the game after actions of a human player, all of one turn, which is committed unless it is to be confirmed.
+
+    With ``instead``, they replace the last action.
+    """
     check_current(stored, node)
+    if instead:
+        stored = take_back(stored, node)
+        node = stored.current
     line = line_of(stored, positions)
     if turn_is_complete(stored, line):
         raise RequestError("commit the turn, or take it back, before the next one", 409)
@@ -334,6 +342,7 @@ class _Metadata(Body):
 
     model_config = ConfigDict(extra="ignore")
 
+    id: Annotated[str, Field(pattern=r"^[\w-]{11}$")] = ""
     title: Title = ""
     resigned_by: Player | None = None
     tree: Tree | None = None
@@ -342,15 +351,16 @@ class _Metadata(Body):
 def record_of(stored: StoredGame, positions: Positions) -> GameRecord:
     """Convert a stored game to a game record that ends with the last committed turn.
 
-    The metadata contains ``title``, ``resigned_by`` (a player) and ``tree``: a list of nodes with ``parent``, ``action`` and
-    ``comment``, with the moves of the game first. The record of a resigned game has no result (unfinished).
+    The metadata contains ``id``, by which an import knows the game, ``title``, ``resigned_by`` (a player) and ``tree``: a list
+    of nodes with ``parent``, ``action`` and ``comment``, with the moves of the game first. The record of a resigned game has no
+    result (unfinished).
     """
     line = line_of(stored, positions, stored.committed)
     path = [0, *(node.node for node in stored.path(stored.committed))]
     order = path + sorted(stored.nodes.keys() - set(path))
     place = {number: index for index, number in enumerate(order)}
     nodes = [stored.nodes[number] for number in order]
-    metadata: dict[str, Any] = {}
+    metadata: dict[str, Any] = {"id": stored.id}
     if stored.title:
         metadata["title"] = stored.title
     if stored.reason == RESIGNATION and stored.winner is not None:
@@ -399,7 +409,7 @@ def _game_of(record: GameRecord, positions: Positions) -> StoredGame:
     if reason is not None:  # an unfinished game is continued by persons, until others are chosen
         players = tuple(None if name == PERSON else name for name in record.players)
         stored = stored.replace(players=players)
-    return stored.replace(winner=winner, reason=reason)
+    return stored.replace(id=metadata.id, winner=winner, reason=reason)
 
 
 def nodes_of(tree: Sequence[TreeNode], game: Game, actions: Sequence[str], positions: Positions) -> dict[int, Node]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import html
 import json
 import os
 import re
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,6 @@ from stoneworks.envs.rules import State, load_game
 from stoneworks.evaluation.records import GameRecord, read_records
 from stoneworks.files import write_whole
 
-#: Pattern at which an SVG is split into parts; consecutive frames share most parts.
-_CUT = re.compile(r"(?=<)|(?=M-?[0-9])")
-_ID_PREFIX = re.compile(r"s[0-9a-f]{10}-")
 _NOTEBOOK_HEIGHT_PIXELS = 720
 
 
@@ -50,14 +47,15 @@ class Replay:
         """Return a self-contained HTML document."""
         script = _static("replay_controls.js").replace("export ", "") + _static("replay.js")
         style = _static("replay.css")
-        data = json.dumps(_packed(self._games), separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+        games = json.dumps(self._games, separators=(",", ":"), ensure_ascii=False)
+        data = base64.b64encode(gzip.compress(games.encode(), mtime=0)).decode()
         policy = f"default-src 'none'; script-src {_hash_of(script)}; style-src {_hash_of(style)}"
         return (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f"<title>{html.escape(self._title())}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-            f'<script type="application/json" id="games">{data}</script>\n'
+            f'<script type="text/plain" id="games">{data}</script>\n'
             f'<script type="module">{script}</script>\n</body>\n</html>\n'
         )
 
@@ -107,15 +105,15 @@ def _record_of(game: Any) -> GameRecord:
 
 
 def _frames_of(record: GameRecord) -> dict[str, Any]:
-    """Return a game with the SVG of each position, split into parts."""
+    """Return a game with the SVG of each position."""
     final = record.replay()
     game = load_game(record.game)
     state = game.new_initial_state()
-    frames, movers = [_parts_of(draw(state))], []
+    frames, movers = [svg_without_style(draw(state))], []
     for action in final.history():
         movers.append(state.current_player())
         state.apply_action(action)
-        frames.append(_parts_of(draw(state)))
+        frames.append(svg_without_style(draw(state)))
     return {
         "game": record.game,
         "players": list(record.players),
@@ -132,37 +130,6 @@ def _frames_of(record: GameRecord) -> dict[str, Any]:
 def svg_without_style(drawing: Drawing) -> str:
     """Return a picture without its inline style, which content security policies forbid."""
     return drawing.svg.replace(' style="max-width:100%;height:auto"', "", 1)
-
-
-def _parts_of(drawing: Drawing) -> list[str]:
-    """Split a picture before each tag and each subpath."""
-    return [part for part in _CUT.split(_ID_PREFIX.sub("stone-", svg_without_style(drawing))) if part]
-
-
-def _packed(games: list[dict[str, Any]]) -> dict[str, Any]:
-    """Deduplicate the parts of all frames, and encode each frame as its difference from the previous one.
-
-    A frame is a list of changes ``[first, last, part, ...]``: parts ``first`` to ``last`` (exclusive) of the
-    previous frame are replaced by the parts with the given indices.
-    """
-    number_of: dict[str, int] = {}
-    packed = []
-    for game in games:
-        before: list[int] = []
-        frames = []
-        for parts in game["frames"]:
-            frame = [number_of.setdefault(part, len(number_of)) for part in parts]
-            changes = SequenceMatcher(None, before, frame, autojunk=False).get_opcodes()
-            frames.append(
-                [
-                    [first, last, *frame[new_first:new_last]]
-                    for kind, first, last, new_first, new_last in changes
-                    if kind != "equal"
-                ]
-            )
-            before = frame
-        packed.append(game | {"frames": frames})
-    return {"parts": list(number_of), "games": packed}
 
 
 def _static(name: str) -> str:

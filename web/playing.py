@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
@@ -15,12 +15,15 @@ from starlette.routing import Route
 from typing_extensions import TypedDict
 
 from stoneworks.documents import Tuple
-from stoneworks.envs.rules import Game
+from stoneworks.envs.drawing import draw
+from stoneworks.envs.rules import Game, load_game
+from stoneworks.extras import MissingDependencyError
 from stoneworks.web import game_tree
 from stoneworks.web.agents import Agents
-from stoneworks.web.board import Line, PositionAnswer, Positions, Result, Turn, describe, turns_of
+from stoneworks.web.board import Line, PositionAnswer, Positions, Result, Turn, describe, name_of, turns_of
 from stoneworks.web.bot_processes import BotProcesses, SharedJobs, TurnAnswer, disconnected
 from stoneworks.web.game_tree import GameHeader, Players, StoredGame, Tree
+from stoneworks.web.html_replay import svg_without_style
 from stoneworks.web.requests import (
     MAX_BODY_BYTES,
     Actions,
@@ -66,11 +69,16 @@ class NodeBody(Body):
 
 
 class ActBody(NodeBody):
-    """An action, and others of the same turn that follow it; whether the turn need not be confirmed."""
+    """An action, and others of the same turn that follow it; whether the turn need not be confirmed.
+
+    Attributes:
+        instead: whether the action replaces the last one of the turn in progress.
+    """
 
     action: ActionText
     then: Annotated[Tuple[ActionText], Field(max_length=64)] = ()
     commit: bool = False
+    instead: bool = False
 
 
 class CommentBody(NodeBody):
@@ -104,21 +112,30 @@ class RevisionQuery(Query):
 
 
 class GameSummary(TypedDict):
-    """A game in lists of games; see :class:`~stoneworks.web.game_tree.GameHeader`."""
+    """A game in lists of games; see :class:`~stoneworks.web.game_tree.GameHeader`.
+
+    Attributes:
+        picture: the position as SVG, of games in progress on a list.
+        person_to_move: whether a person is to move in it, likewise.
+    """
 
     id: str
     game: str
+    name: str
     title: str
     players: Sequence[str | None]
     updated: float
     result: Result | None
+    picture: NotRequired[str]
+    person_to_move: NotRequired[bool]
 
 
 class GamesAnswer(TypedDict):
-    """Games, and for a page of the list the number of all."""
+    """Games; for a page of the list the number of all; and for an import those that were stored before."""
 
     games: list[GameSummary]
     total: NotRequired[int]
+    known: NotRequired[list[GameSummary]]
 
 
 class GameView(GameSummary):
@@ -169,11 +186,20 @@ def game_summary(stored: GameHeader) -> GameSummary:
     return {
         "id": stored.id,
         "game": stored.game,
+        "name": _name_of(stored.game),
         "title": stored.title,
         "players": stored.players,
         "updated": stored.updated,
         "result": None if stored.reason is None else {"winner": stored.winner, "reason": stored.reason},
     }
+
+
+def _name_of(game: str) -> str:
+    """Return the name of a game, or the game string if the game cannot be loaded."""
+    try:
+        return name_of(load_game(game))
+    except (ValueError, TypeError, OverflowError, MissingDependencyError):
+        return game
 
 
 def game_view(stored: StoredGame, positions: Positions) -> GameView:
@@ -184,7 +210,7 @@ def game_view(stored: StoredGame, positions: Positions) -> GameView:
     complete_turn = game_tree.turn_is_complete(stored, line)
     bot_to_move = not over and position["player"] is not None and stored.players[position["player"]] is not None
     if over or bot_to_move or complete_turn:
-        position = {**position, "legal": [], "buttons": [], "places": {}, "icons": {}}
+        position = {**position, "legal": [], "buttons": [], "places": {}, "icons": {}, "instead": []}
     return {
         **game_summary(stored),
         "revision": stored.revision,
@@ -204,17 +230,25 @@ class Changes:
 
     def __init__(self) -> None:
         self._waiting: dict[asyncio.Event, tuple[str, asyncio.AbstractEventLoop]] = {}
+        self._has_ended = False
 
-    def notify(self, game_id: str) -> None:
-        """Set the events of all requests waiting for a game."""
+    def notify(self, game_id: str | None) -> None:
+        """Set the events of all requests waiting for a game; for None, for any."""
         for event, (waited_for, loop) in self._waiting.copy().items():
-            if waited_for == game_id:
+            if game_id in (waited_for, None):
                 loop.call_soon_threadsafe(event.set)
 
-    @contextmanager
+    def end(self) -> None:
+        """Set the events of all requests, of later ones too."""
+        self._has_ended = True
+        self.notify(None)
+
+    @contextlib.contextmanager
     def next_change(self, game_id: str) -> Iterator[asyncio.Event]:
         """Yield an event that is set at the next change of a game."""
         event = asyncio.Event()
+        if self._has_ended:
+            event.set()
         self._waiting[event] = game_id, asyncio.get_running_loop()
         try:
             yield event
@@ -255,7 +289,18 @@ class GameRoutes:
 
     def _games(self, _: Request, page: PageQuery) -> GamesAnswer:
         stored, number = self._store.recent(page.first, page.count)
-        return {"games": [game_summary(game) for game in stored], "total": number}
+        return {"games": [self._listed(game) for game in stored], "total": number}
+
+    def _listed(self, header: GameHeader) -> GameSummary:
+        """Return a game for a list, with its picture if it is in progress."""
+        if header.reason is None:
+            with contextlib.suppress(RequestError):  # of another version of the rules, without its plug-in, or damaged
+                stored = self._store.load(header.id)
+                line = game_tree.line_of(stored, self._positions)
+                is_person = not line.state.is_terminal() and stored.players[line.state.current_player()] is None
+                picture = svg_without_style(draw(line.state, coordinates=False))
+                return {**game_summary(header), "picture": picture, "person_to_move": is_person}
+        return game_summary(header)
 
     def _new_game(self, _: Request, asked: NewGameBody) -> GameView:
         game = self._positions.game(asked.game, asked.options)
@@ -267,7 +312,7 @@ class GameRoutes:
             title=asked.title,
             nodes=None if asked.tree is None else game_tree.nodes_of(asked.tree, game, line.actions, self._positions),
         )
-        return game_view(self._store.create([new])[0], self._positions)
+        return game_view(self._store.create([new])[0][0], self._positions)
 
     def _checked(self, players: Sequence[str | None], game: Game) -> tuple[str | None, ...]:
         for player in players:
@@ -307,7 +352,12 @@ class GameRoutes:
                 "act",
                 ActBody,
                 lambda game, asked: game_tree.act(
-                    game, positions, asked.node, (asked.action, *asked.then), confirm=game.confirm and not asked.commit
+                    game,
+                    positions,
+                    asked.node,
+                    (asked.action, *asked.then),
+                    confirm=game.confirm and not asked.commit,
+                    instead=asked.instead,
                 ),
             ),
             operation("commit", NodeBody, lambda game, asked: game_tree.commit(game, positions, asked.node)),
@@ -393,8 +443,8 @@ class GameRoutes:
         return await run_in_threadpool(game_view, stored, self._positions)
 
     def _import(self, _: Request, asked: ImportBody) -> GamesAnswer:
-        created = self._store.create(game_tree.games_of(asked.text, self._positions))
-        return {"games": [game_summary(game) for game in created]}
+        created, known = self._store.create(game_tree.games_of(asked.text, self._positions))
+        return {"games": [game_summary(game) for game in created], "known": [game_summary(game) for game in known]}
 
     def _record(self, request: Request, _: Query) -> Response:
         record = game_tree.record_of(self._load(request), self._positions)

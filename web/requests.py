@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -92,6 +92,8 @@ def post(path: str, handle: Handler, body: type[Body] = Body) -> Route:
             text = (await request.body()).decode("utf-8")
         except UnicodeDecodeError:
             raise RequestError("the body must be a JSON object in UTF-8") from None
+        except ClientDisconnect:
+            raise RequestError("the upload was aborted", 499) from None
         return await _answer(handle, request, body.parse(parse_json(text, RequestError, "the body"), "the body"))
 
     return Route(path, respond, methods=["POST"])

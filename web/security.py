@@ -15,7 +15,7 @@ _LOG = logging.getLogger(__name__)
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
 )
 #: A Host header: a name, or an address of IPv6 in brackets, and a port.
 _HOST = re.compile(r"(?:\[(?P<ip>[0-9a-f.:]+)\]|(?P<name>[0-9a-z._-]+))(?::[0-9]{1,5})?", re.ASCII)
@@ -31,12 +31,13 @@ _HEADERS = {
 class Guard:
     """ASGI middleware that validates requests, adds security headers, and converts errors to JSON.
 
-    Checks the Host header (against DNS rebinding), Origin and content type (against cross-site request forgery), and the
-    size and number of requests.
+    Removes the root path, and checks the Host header (against DNS rebinding), Origin and content type (against cross-site
+    request forgery), and the size and number of requests.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str], max_requests: int) -> None:
+    def __init__(self, app: ASGIApp, hosts: Iterable[str], max_requests: int, root_path: str = "") -> None:
         self._app = app
+        self._root_path = root_path
         self._hosts = {host.lower() for host in hosts}
         self._max_requests = max_requests
         self._num_requests = 0
@@ -62,6 +63,8 @@ class Guard:
         try:
             if self._num_requests > self._max_requests:
                 raise RequestError(f"the server is answering {self._max_requests} requests; try again later", 503)
+            if self._root_path and scope["path"].startswith(f"{self._root_path}/"):
+                scope = {**scope, "path": scope["path"].removeprefix(self._root_path)}
             self._check(scope)
             await self._app(scope, self._bounded(receive), send_with_headers)
         except RequestError as error:
@@ -81,7 +84,8 @@ class Guard:
                 raise RequestError(f"duplicate header {name}")
         host = headers.get("host", "")
         named = _HOST.fullmatch(host.lower())
-        if named is None or (named["ip"] or named["name"]) not in self._hosts:
+        # The address of the connection itself is safe: DNS rebinding needs a name.
+        if named is None or (named["ip"] or named["name"]) not in {*self._hosts, scope["server"][0]}:
             raise RequestError(f"host {host[:80]!r} is not served here", 403)
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2].lower() != host.lower():

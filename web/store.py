@@ -1,10 +1,9 @@
-"""SQLite storage of games. Writes are on disk before a request is answered; concurrent writes share one flush to disk."""
+"""SQLite storage of games. Writes are on disk before a request is answered."""
 
 from __future__ import annotations
 
 import json
 import logging
-import os
 import secrets
 import sqlite3
 import threading
@@ -78,13 +77,11 @@ class Store:
         except sqlite3.DatabaseError as error:
             raise ValueError(f"{self.path} is not a database of games: {error}") from None
         self._lock = threading.Lock()
-        # SQLite itself would flush within each transaction, one after another.
-        self._log = self.path.with_name(f"{DATABASE_FILE}-wal").open("ab", buffering=0)
 
     def _connect(self) -> sqlite3.Connection:
         database = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=10)
         database.execute("PRAGMA journal_mode = WAL")
-        database.execute("PRAGMA synchronous = NORMAL")
+        database.execute("PRAGMA synchronous = FULL")
         database.execute("PRAGMA foreign_keys = ON")
         return database
 
@@ -103,7 +100,6 @@ class Store:
     def close(self) -> None:
         """Close the database."""
         with self._lock:
-            self._log.close()
             self._database.close()
 
     @contextmanager
@@ -117,16 +113,6 @@ class Store:
                 self._database.execute("BEGIN IMMEDIATE")
                 yield self._database
         except sqlite3.Error as error:
-            raise RequestError(f"the database of games cannot be used: {error}", 500) from None
-
-    @contextmanager
-    def _write(self) -> Iterator[sqlite3.Connection]:
-        """Yield the database in a transaction that is flushed to disk on commit."""
-        with self._transaction() as database:
-            yield database
-        try:
-            os.fsync(self._log.fileno())
-        except OSError as error:
             raise RequestError(f"the database of games cannot be used: {error}", 500) from None
 
     # -- Reading ---------------------------------------------------------------------------------------------------------
@@ -162,23 +148,32 @@ class Store:
 
     # -- Writing ---------------------------------------------------------------------------------------------------------
 
-    def create(self, games: Iterable[StoredGame]) -> list[StoredGame]:
-        """Store new games atomically and return them with their ids. Raises :class:`RequestError` if a limit is exceeded."""
+    def create(self, games: Iterable[StoredGame]) -> tuple[list[StoredGame], list[StoredGame]]:
+        """Store new games atomically. Raises :class:`RequestError` if a limit is exceeded.
+
+        Returns:
+            the new games, with ids for those that have none, and those that were stored before by the ids of the others.
+        """
         now = time.time()
-        created = [game.replace(id=secrets.token_urlsafe(8), revision=1, created=now, updated=now) for game in games]
-        with self._write() as database:
+        created, known = [], []
+        with self._transaction() as database:
             (number,) = database.execute("SELECT count(*) FROM games").fetchone()
+            for game in games:
+                if game.id and database.execute("SELECT 1 FROM games WHERE id = ?", (game.id,)).fetchone():
+                    known.append(_load(database, game.id))
+                    continue
+                new = game.replace(id=game.id or secrets.token_urlsafe(8), revision=1, created=now, updated=now)
+                _check_size(new)
+                marks = ", ".join("?" for _ in _NAMES)
+                database.execute(f"INSERT INTO games ({_COLUMNS}) VALUES ({marks})", _row_of(new))
+                _insert(database, new.id, new.nodes.values())
+                created.append(new)
             if number + len(created) > _MAX_GAMES:
                 raise RequestError(
                     f"there must be at most {_MAX_GAMES} games, got {number + len(created)}; delete some first",
                     409,
                 )
-            for game in created:
-                _check_size(game)
-                marks = ", ".join("?" for _ in _NAMES)
-                database.execute(f"INSERT INTO games ({_COLUMNS}) VALUES ({marks})", _row_of(game))
-                _insert(database, game.id, game.nodes.values())
-        return created
+        return created, known
 
     def change(self, game_id: str, make: Callable[[StoredGame], StoredGame]) -> StoredGame:
         """Replace a game by ``make(game)`` in one transaction, and return it with its new revision.
@@ -186,7 +181,7 @@ class Store:
         Raises:
             RequestError: the game does not exist, ``make`` raised the error, or the tree is too large. Nothing is changed.
         """
-        with self._write() as database:
+        with self._transaction() as database:
             before = _load(database, game_id)
             after = make(before)
             if after == before:
@@ -203,7 +198,7 @@ class Store:
 
     def delete(self, game_id: str) -> None:
         """Delete a game. Raises as :meth:`load` does."""
-        with self._write() as database:
+        with self._transaction() as database:
             if not database.execute("DELETE FROM games WHERE id = ?", (game_id,)).rowcount:
                 raise RequestError(f"there is no game {game_id[:20]!r}", 404)
         self._changed(game_id)

@@ -281,7 +281,8 @@ class Watch:
             if found.version != game.version:
                 raise RequestError(f"version must be {game.version} for {game}, got {found.version}", 409)
             turns = turns_of(positions.line(game, found.actions))
-            return WatchedGame(**dict(found), index=asked.index, turns=turns)
+            fields = {name: getattr(found, name) for name in GameRecord.model_fields}
+            return WatchedGame(**fields, index=asked.index, turns=turns)
 
         return [
             get("/api/watch", lambda _, __: SourcesAnswer(sources=self.sources())),
@@ -300,8 +301,12 @@ class Watch:
     def _scan(self) -> dict[str, tuple[Source, Path]]:
         """Return the sources and their paths by their ids."""
         found: dict[str, tuple[Source, Path]] = {}
+        seen: set[Path] = set()  # a folder may be within another one
         for number, root in enumerate(self.roots):
             for kind, path, dated in _paths_in(root):
+                if path in seen:
+                    continue
+                seen.add(path)
                 with contextlib.suppress(OSError):
                     status = dated.stat() if dated.exists() else path.stat()
                     relative = "" if path == root else path.relative_to(root).as_posix()

@@ -28,6 +28,9 @@ MARK_GROUND_RADIUS = 0.47 * SPACING
 #: A line from the last cell of a column toward its label, which shows the direction of the column.
 TICK = (0.69 * SPACING, 0.83 * SPACING)
 
+#: Number of hexes by which the shown part of a plane grows at a time.
+RADIUS_STEP = 2
+
 #: left, top, right, bottom
 Extent = tuple[float, float, float, float]
 
@@ -53,15 +56,18 @@ CELL_SHAPE = hex_shape(SPACING - pieces.LINE_WIDTH)
 
 
 def ground_of_cells(
-    centers: Iterable[Point], shape: Callable[[float], list[Point]] = hex_shape, spacing: float = SPACING
+    centers: Iterable[Point],
+    shape: Callable[[float], list[Point]] = hex_shape,
+    spacing: float = SPACING,
+    colors: tuple[str, str] = (theme.BOARD, theme.LINE),
 ) -> str:
-    """Return empty cells, of the ``shape`` of a width, with lines between them.
+    """Return empty cells, of the ``shape`` of a width, with lines between them; ``colors`` are those of cells and lines.
 
     The lines are gaps between smaller cells on top of larger ones, which rasterize much faster than strokes.
     """
     centers = list(centers)
-    ground = svg.path(svg.polygons(shape(spacing + pieces.LINE_WIDTH), centers), fill=theme.LINE)
-    return ground + svg.path(svg.polygons(shape(spacing - pieces.LINE_WIDTH), centers), fill=theme.BOARD)
+    ground = svg.path(svg.polygons(shape(spacing + pieces.LINE_WIDTH), centers), fill=colors[1])
+    return ground + svg.path(svg.polygons(shape(spacing - pieces.LINE_WIDTH), centers), fill=colors[0])
 
 
 def fills(colors: Mapping[int, str], shape: Sequence[Point], centers: Sequence[Point]) -> str:
@@ -81,16 +87,15 @@ def extent_of(centers: Iterable[Point], reach_x: float, reach_y: float) -> Exten
     return min(xs) - reach_x, min(ys) - reach_y, max(xs) + reach_x, max(ys) + reach_y
 
 
-def hexagon_around(grid: Grid, cells: npt.NDArray[np.int64], margin: int = 0) -> npt.NDArray[np.bool_]:
-    """Return ``bool[num_cells]``: the smallest hexagon (with arbitrary side lengths) around ``cells`` and the margin.
+def hexagon_around(grid: Grid, cells: npt.NDArray[np.int64], margin: int) -> npt.NDArray[np.bool_]:
+    """Return ``bool[num_cells]``: the hexagon around the center of the grid with ``cells`` and the margin around them.
 
-    It is convex, which leaves room for the labels of rows at their left ends and of columns at their upper ends.
+    Its radius is a multiple of ``RADIUS_STEP``, so that a picture seldom changes as the used part grows, and never moves.
     """
-    row, column = np.divmod(np.arange(grid.num_cells), grid.width)
-    inside = grid.on_board.copy()
-    for line in (row, column, row + column):
-        inside &= (line >= line[cells].min() - margin) & (line <= line[cells].max() + margin)
-    return inside
+    row, column = (line - grid.width // 2 for line in np.divmod(np.arange(grid.num_cells), grid.width))
+    distance = np.max(np.abs([row, column, row + column]), axis=0)
+    radius = -(-(distance[cells].max() + margin) // RADIUS_STEP) * RADIUS_STEP
+    return grid.on_board & (distance <= radius)
 
 
 def row_and_column_labels(grid: Grid, shown: npt.NDArray[np.bool_], extent: Extent) -> tuple[str, Extent]:

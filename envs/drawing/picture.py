@@ -40,7 +40,7 @@ class Drawing:
         return self.svg
 
     def rgb_array(self, width_pixels: int = WIDTH_PIXELS) -> npt.NDArray[np.uint8]:
-        """Return ``uint8[height, width_pixels, 3]``. The height follows from the aspect ratio.
+        """Return ``uint8[height, width_pixels, 3]``. The height follows from the aspect ratio; it is even, as videos require.
 
         Raises:
             ValueError: ``width_pixels`` is not an integer from 1 to 16384.
@@ -48,7 +48,8 @@ class Drawing:
         from PIL import Image
 
         with Image.open(io.BytesIO(self._png(width_pixels, background=theme.PANEL))) as image:
-            return np.array(image.convert("RGB"))
+            pixels = np.array(image.convert("RGB"))
+        return np.pad(pixels, ((0, len(pixels) % 2), (0, 0), (0, 0)), mode="edge")
 
     def png(self, width_pixels: int = WIDTH_PIXELS) -> bytes:
         """Return the bytes of a PNG file of this width, with transparent corners. Raises like ``rgb_array``."""
@@ -111,11 +112,13 @@ class Choice:
         label: description of the action.
         icon: a small SVG document, or None.
         parts: what each of several places is, such as the halves of a tile.
+        picks: whether the action picks a piece that a later action moves; nothing is played yet.
     """
 
     label: str
     icon: str | None = None
     parts: tuple[str, ...] = ()
+    picks: bool = False
 
 
 def generic_places(game: Game, action: int) -> list[Place]:

@@ -19,10 +19,15 @@ LINE_WIDTH = 0.04 * SPACING
 Text = tuple[str, Point, str, float]
 
 
-def stones(color: int, centers: Iterable[Point], colors: Sequence[theme.StoneColors] = theme.STONES) -> str:
+def stones(
+    color: int,
+    centers: Iterable[Point],
+    colors: Sequence[theme.StoneColors] = theme.STONES,
+    radius: float = STONE_RADIUS,
+) -> str:
     """Return stones of ``color`` 0 or 1 in the scene's ``colors``."""
     return svg.group(
-        svg.circles(centers, STONE_RADIUS),
+        svg.circles(centers, radius),
         class_=f"stones color-{color}",
         fill=svg.gradient_fill(color),
         stroke=colors[color].outline,

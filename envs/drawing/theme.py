@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-PANEL = "#f3f5f8"
-BOARD = "#ccd8e2"
-LINE = "#8499ad"
-LABEL = "#64778a"
+PANEL = "#f7f4ee"
+BOARD = "#e2c48f"
+LINE = "#8f7148"
+LABEL = "#6b6252"
 DARK_INK = "#16202b"
 LIGHT_INK = "#ffffff"
-LAST_MOVE = "#0a84ff"
-ACCENT = "#ff8a00"
+LAST_MOVE = "#0a5fd0"
+ACCENT = "#c2410c"
 NUMBER = "#7a2e8c"
 
 
@@ -28,10 +28,10 @@ class StoneColors(NamedTuple):
 
 
 #: By color of the stone.
-STONES = (StoneColors("#4a5561", "#1a2129", "#0e1318"), StoneColors("#ffffff", "#e3e9ef", "#6c7f93"))
+STONES = (StoneColors("#4a4d52", "#16181b", "#0b0c0e"), StoneColors("#ffffff", "#ece7de", "#6c5b42"))
 
 #: The heat map from 0 to 1, starting at the color of the board and becoming monotonically darker.
-HEAT = (BOARD, "#e7cb7b", "#eeac4c", "#e57a35", "#ce3b32", "#920d44")
+HEAT = (BOARD, "#e8a552", "#dc7637", "#c4432f", "#94193f", "#570c43")
 
 
 def heat_color(value: float) -> str:

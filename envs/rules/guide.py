@@ -68,6 +68,8 @@ class Guide:
     Attributes:
         rules: the rules in a few sentences.
         lessons: positions to play in.
+        notation: what the texts of actions mean.
+        titles: each ruling in a few words.
         illustrations: pictures of a turn, an ending and each ruling.
         boards: names of option values for a new game, such as ``{"small": {"size": 5}}``.
     """
@@ -76,6 +78,8 @@ class Guide:
     lessons: tuple[Lesson, ...] = ()
     boards: Mapping[str, Mapping[str, int]] | None = None
     illustrations: tuple[Illustration, ...] = ()
+    notation: str = ""
+    titles: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_guide(rules: str) -> Guide:
@@ -86,4 +90,6 @@ def read_guide(rules: str) -> Guide:
         for text, game, actions, answers in fields["lessons"]
     )
     illustrations = tuple(Illustration(**illustration) for illustration in fields["illustrations"])
-    return Guide(tuple(fields["rules"]), tuple(lessons), fields["boards"], illustrations)
+    return Guide(
+        tuple(fields["rules"]), tuple(lessons), fields["boards"], illustrations, fields["notation"], fields["titles"]
+    )

@@ -24,6 +24,7 @@ from stoneworks.cli.console import console, progress_bar
 from stoneworks.cli.main import main
 from stoneworks.cli.terminal_play import TerminalGame
 from stoneworks.envs.rules import game_names, load_game
+from stoneworks.evaluation.ladder import shipped_ladders
 from stoneworks.evaluation.player_rating import LEVELS, opponent_levels, shipped_ratings
 from stoneworks.evaluation.records import read_records
 from stoneworks.extras import MissingDependencyError, require_extra
@@ -213,17 +214,24 @@ def test_a_game_is_played_to_its_end_and_saved(
     assert (code, read_records(path)[0].actions) == (2, ("b2",))
 
 
-def test_levels_of_opponents_are_spread_by_rating(run_command: Run) -> None:
-    game = load_game("vadus(size=9)")
-    ratings = {name: elo for name, (elo, _) in shipped_ratings(str(game)).items() if "vadus" not in name}
-    found = opponent_levels(game, [*ratings, "not rated"])
-    chosen = [ratings[name] for name in found.values()]
+@pytest.mark.parametrize("game", shipped_ladders())
+def test_a_level_is_the_same_rating_on_every_measured_board(game: str) -> None:
+    ratings = shipped_ratings(game)
+    found = opponent_levels(load_game(game), [*ratings, "not rated"])
     assert list(found) == list(LEVELS)
-    assert (chosen[0], chosen[-1]) == (min(ratings.values()), max(ratings.values()))
-    assert np.diff(chosen).min() > np.ptp(chosen) / 6
-    assert opponent_levels(load_game("vadus(size=4)"), ["random", "vadus@64"]) == LEVELS | {"hard": "vadus@64"}
+    for level, bot in found.items():
+        elo, error = ratings[bot]
+        assert abs(elo - LEVELS[level]) <= max(100, error)
+
+
+def test_a_board_without_ratings_has_no_levels(run_command: Run) -> None:
+    assert opponent_levels(load_game("vadus(size=4)"), ["random", "vadus@64"]) == {}
+    assert opponent_levels(load_game("vadus(size=9)"), ["random", "greedy"]) == {"beginner": "random", "hard": "greedy"}
     out = run_command("play", "vadus(size=9)", "--level", "beginner", typed="quit\n")[1]
     assert "beginner: random (rating 0 ± 0)\n" in out
+    code, _, err = run_command("play", "vadus(size=4)", "--level", "hard", typed="quit\n")
+    assert code == 2
+    assert "level 'hard' has no rated bot in vadus(size=4); levels there: none" in err
 
 
 def test_quit_and_the_end_of_input_end_the_game(run_command: Run) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import re
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 import pytest
 
 from stoneworks import load_game
+from stoneworks.envs.drawing import theme
 from stoneworks.evaluation.records import GameRecord
 from stoneworks.web import Replay
 from stoneworks.web.bot_processes import think
@@ -19,8 +22,11 @@ def test_variations_and_comments_travel_with_the_record_and_a_tree_is_saved_at_o
     branch = post(f"games/{view['id']}/variation", node=1, actions=["swap", "d3"])
     post(f"games/{view['id']}/comment", node=branch["node"], text="better? ½ <b>")
     record = client.get(f"/api/games/{view['id']}/record").text
+    imported = post("import", text=record)
+    assert (imported["games"], imported["known"][0]["id"]) == ([], view["id"])
+    post(f"games/{view['id']}/delete")
     (copy,) = post("import", text=record)["games"]
-    assert copy["title"] == "a study"
+    assert (copy["id"], copy["title"]) == (view["id"], "a study")
     nodes = client.get(f"/api/games/{copy['id']}/tree").json()["nodes"]
     by_number = {row[0]: row for row in nodes}
     (commented,) = [row for row in nodes if row[3]]
@@ -37,7 +43,7 @@ def test_variations_and_comments_travel_with_the_record_and_a_tree_is_saved_at_o
         assert copy["players"] == [None, "runs/first@64"]
         again = GameRecord.from_json(client.get(f"/api/games/{copy['id']}/record").text)
         assert again.replace(metadata=record.metadata) == record
-        assert again.metadata == {"title": copy["title"], **record.metadata}
+        assert again.metadata == {"id": copy["id"], "title": copy["title"], **record.metadata}
     tree = [
         {"parent": None, "action": ""},
         {"parent": 0, "action": "c3"},
@@ -126,11 +132,13 @@ def test_a_line_is_drawn_with_numbers_a_policy_as_a_heat_map_and_a_replay_in_its
     assert 'class="numbers"' not in plain["svg"]
     heated = post("position", game="vadus(size=3)", actions=["c3"], heat={"a3": 0.25, "b3": 0.5})
     assert heated["svg"].count("<path") > plain["svg"].count("<path")
-    assert "#920d44" in heated["svg"]  # the greatest value has the strongest color
+    assert theme.HEAT[-1] in heated["svg"]  # the greatest value has the strongest color
     texts = re.findall('aria-label="([0-9]+)"', heated["svg"])
     assert texts.count("25") == texts.count("50") == 1
     html = Replay(load_game("laido(size=3)").deserialize_state("b4\nswap\npass\npass")).to_html()
-    assert '"players":["White","Black"],"colors":["White","Black"]' in html
+    (game,) = json.loads(gzip.decompress(base64.b64decode(re.search(r'id="games">([^<]+)<', html)[1])))
+    assert game["players"] == game["colors"] == ["White", "Black"]
+    assert len(game["frames"]) == 5
 
 
 def events_of(client: Any, number: int, **fields: Any) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import Pipe
 from pathlib import Path
@@ -183,6 +184,52 @@ def test_bad_addresses_and_methods_are_answered_with_json_or_the_page(client: ht
     assert (response.status_code, response.text) == (404, client.get("/").text)
 
 
+def test_an_aborted_upload_is_no_error_of_the_server(start_server: Any) -> None:
+    server = start_server()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=600) as connection:
+        headers = "Host: localhost\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n"
+        connection.sendall(f"POST /api/import HTTP/1.1\r\n{headers}{{".encode())
+    server.post("games", **NEW)
+    server.stop()
+    assert server.errors == ["stoneworks: interrupted\n"]
+
+
+def test_an_interrupt_ends_the_server_in_silence_while_pages_wait(start_server: Any) -> None:
+    server = start_server()
+    game = server.post("games", game="vadus(size=5)", players=["mcts:20s", None])
+    paths = [f"games/{game['id']}/wait?revision=1", f"games/{game['id']}/bot"]
+
+    def ask(path: str) -> int:
+        with server.client() as client:
+            method = "POST" if path.endswith("bot") else "GET"
+            return client.request(method, f"/api/{path}", json={"node": 0} if method == "POST" else None).status_code
+
+    with ThreadPoolExecutor(2) as pool:
+        asked = [pool.submit(ask, path) for path in paths]
+        while server.client().get("/api/info").status_code != 200 or any(one.done() for one in asked):
+            pass
+        time.sleep(2)
+        server.stop()
+        assert [one.result() for one in asked] == [200, 503]
+    assert server.errors == ["stoneworks: interrupted\n"]
+
+
+def test_a_server_on_all_addresses_prints_one_that_it_serves(start_server: Any) -> None:
+    server = start_server("--host", "0.0.0.0")  # the address that it prints is read by the fixture
+    assert httpx.get(f"{server.url}/api/info", timeout=600).status_code == 200
+    assert httpx.get(f"http://127.0.0.2:{server.port}/api/info", timeout=600).status_code == 200
+    foreign = {"host": f"127.0.0.3:{server.port}"}
+    refused(httpx.get(f"http://127.0.0.2:{server.port}/api/info", headers=foreign, timeout=600), 403)
+
+
+@pytest.mark.parametrize("prefix", ["", "/deep/games"])
+def test_a_prefix_may_be_removed_by_the_proxy_or_not(start_server: Any, prefix: str) -> None:
+    server = start_server("--root-path", "/deep/games/")
+    assert '<base href="/deep/games/">' in httpx.get(f"{server.url}{prefix}/play/x", timeout=600).text
+    assert httpx.get(f"{server.url}{prefix}/api/info", timeout=600).status_code == 200
+    assert httpx.get(f"{server.url}{prefix}/static/main.js", timeout=600).status_code == 200
+
+
 def test_the_number_of_requests_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stoneworks.web.app._MAX_REQUESTS", 3)
 
@@ -220,7 +267,7 @@ def test_the_number_of_games_is_bounded_and_a_game_is_read_as_it_was_at_one_time
     long = new_game(positions.line(game, ("c3", "a3", "b3")))
     with pytest.raises(RequestError, match="at most 3 positions"):
         store.create([long])
-    (stored,) = store.create([new_game(positions.line(game, ("c3", "a3")))])
+    ((stored,), _) = store.create([new_game(positions.line(game, ("c3", "a3")))])
     query = "SELECT count(*) FROM nodes"
     deleting = threading.Thread(target=store.delete, args=(stored.id,))
     with store._transaction() as database:

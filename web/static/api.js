@@ -24,24 +24,24 @@ async function answer(asked) {
 
 /** Returns the response to a download. */
 export async function download(path) {
-  return checked(fetch(`/api/${path}`));
+  return checked(fetch(`api/${path}`));
 }
 
 export async function get(path, query = {}, signal) {
   const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== "" && value !== undefined));
   const search = new URLSearchParams(given).toString();
-  return answer(fetch(`/api/${path}${search ? `?${search}` : ""}`, { signal }));
+  return answer(fetch(`api/${path}${search ? `?${search}` : ""}`, { signal }));
 }
 
 export async function post(path, fields = {}, signal) {
   const headers = { "content-type": "application/json" };
-  return answer(fetch(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(fields), signal }));
+  return answer(fetch(`api/${path}`, { method: "POST", headers, body: JSON.stringify(fields), signal }));
 }
 
 /** Posts a request that is answered by events, and calls `onEvent` with the fields of each. */
 export async function stream(path, fields, signal, onEvent) {
   const headers = { "content-type": "application/json" };
-  const response = await fetch(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(fields), signal });
+  const response = await fetch(`api/${path}`, { method: "POST", headers, body: JSON.stringify(fields), signal });
   if (!response.ok) return answer(Promise.resolve(response));
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";

@@ -1,31 +1,51 @@
 // A position with its legal actions: click, or move with the arrow keys and press Enter.
 
-import { announce, button, h, parseSvg, s } from "./dom.js";
+import { announce, button, h, isStill, parseSvg, s } from "./dom.js";
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const MILLISECONDS = 200;
+/** Largest number of pixels per unit of a picture, so that the stones of small boards are not larger than others. */
+const LARGEST_SCALE = 1.5;
+/** Diameter in pixels that zooming gives to the places. */
+const FINGER = 34;
 
 export class Board {
   /**
-   * @param onAction called with the text of an action that was chosen, and those of further ones after it, if it has any.
+   * @param onAction called with the text of an action that was chosen, those of further ones after it, if it has any, and
+   *   whether it replaces the last action of the turn.
    * @param options `onChosen(text)`, called where an action takes several places, with what follows; `onMiss({x, y, chosen})`,
-   *   called for a click on the picture where nothing is legal, after those on the places `chosen`.
+   *   called for a click on the picture where nothing is legal, after those on the places `chosen`; `signal`, which ends the
+   *   keys that count while the mouse is over the board.
    */
-  constructor(onAction, { onChosen = () => {}, onMiss = () => {} } = {}) {
+  constructor(onAction, { onChosen = () => {}, onMiss = () => {}, signal } = {}) {
     this.onAction = onAction;
     this.onChosen = onChosen;
     this.onMiss = onMiss;
-    this.element = h("div", { class: "board", tabindex: "-1", onkeydown: (event) => this.key(event) });
+    this.scroll = h("div", { class: "board-scroll" });
+    this.caption = h("p", { class: "faint center caption", hidden: true }, matchMedia("(hover: none)").matches ? "Tap a place again to turn the tile." : "The wheel or r turns the tile.");
+    this.element = h("div", { class: "board", tabindex: "-1", onkeydown: (event) => this.key(event) }, this.scroll, this.caption);
     this.chosen = [];
     this.focused = null;
     this.shownSvg = null;
+    this.turned = 0;
+    this.isFlipped = false;
     this.element.addEventListener("click", (event) => {
       this.words?.remove();
-      if (!this.position || event.target.closest(".hit, .choices")) return;
-      const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.picture.getScreenCTM().inverse());
+      if (!this.position || event.target.closest(".hit, .choices, .board-card")) return;
+      const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.content.getScreenCTM().inverse());
       const click = { x: at.x, y: at.y, chosen: this.chosen };
       this.reset();
       this.onMiss(click);
     });
+    this.element.addEventListener("pointerdown", (event) => {
+      this.byFinger = event.pointerType === "touch";
+    });
+    document.addEventListener("keydown", (event) => this.turnKey(event), { signal });
+    this.element.addEventListener("wheel", (event) => {
+      if (!this.preview || !event.target.closest(".hit")) return;
+      event.preventDefault();
+      this.turn(Math.sign(event.deltaY));
+    }, { passive: false });
   }
 
   /** Shows a position; `hint` is a list of actions to point at. */
@@ -34,33 +54,135 @@ export class Board {
     this.label = label;
     this.chosen = [];
     this.hint = hint;
-    if (position.svg !== this.shownSvg) {
-      const picture = parseSvg(position.svg);
-      picture.setAttribute("class", "picture");
-      // The picture is one image with a label of its own; what its strokes spell is not said again.
-      for (const stroke of picture.querySelectorAll("[aria-label]")) {
-        stroke.dataset.text = stroke.getAttribute("aria-label");
-        stroke.removeAttribute("aria-label");
-      }
-      this.picture?.remove();
-      this.element.prepend(picture);
-      this.picture = picture;
-      this.shownSvg = position.svg;
+    if (position.svg !== this.shownSvg) this.draw(parseSvg(position.svg));
+    this.shownSvg = position.svg;
+    this.render();
+    this.zoomButton ??= button("Zoom", () => this.zoom(), { class: "zoom", hidden: true, "aria-pressed": "false" });
+    if (!this.zoomButton.isConnected) this.element.append(this.zoomButton);
+    requestAnimationFrame(() => this.fitZoom());
+  }
+
+  draw(picture) {
+    const before = this.picture;
+    picture.setAttribute("class", "picture");
+    // The picture is one image with a label of its own; what its strokes spell is not said again.
+    for (const stroke of picture.querySelectorAll("[aria-label]")) {
+      stroke.dataset.text = stroke.getAttribute("aria-label");
+      stroke.removeAttribute("aria-label");
     }
+    this.content = s("g", {}, ...picture.childNodes);
+    picture.append(this.content);
+    this.viewBox = picture.getAttribute("viewBox").split(" ").map(Number);
+    this.scroll.style.setProperty("--widest", `${LARGEST_SCALE * this.viewBox[2]}px`);
+    if (before) before.replaceWith(picture);
+    else this.scroll.prepend(picture);
+    this.picture = picture;
+    if (this.isFlipped) this.turnContent();
+    if (before && !isStill()) {
+      this.animateStones(before);
+      this.animateView(before.getAttribute("viewBox").split(" ").map(Number));
+    }
+  }
+
+  /** Lets stones that came grow, those of another color turn, and those that went shrink. */
+  animateStones(before) {
+    const stonesOf = (picture) => new Map([...picture.querySelectorAll(".stones circle, .cones circle")].map((stone) => [`${stone.getAttribute("cx")},${stone.getAttribute("cy")}`, stone]));
+    const colorOf = (stone) => stone.parentNode.getAttribute("class");
+    const [old, now] = [stonesOf(before), stonesOf(this.picture)];
+    if (Math.abs(old.size - now.size) > Math.max(8, old.size / 2)) return; // another position, not the next one
+    for (const [at, stone] of now) {
+      const same = old.get(at);
+      if (!same) stone.classList.add("came");
+      else if (colorOf(same) !== colorOf(stone)) stone.classList.add("turned");
+    }
+    for (const [at, stone] of old) {
+      const group = now.has(at) ? null : this.picture.getElementsByClassName(colorOf(stone))[0];
+      if (!group) continue;
+      const gone = stone.cloneNode();
+      gone.classList.add("gone");
+      group.append(gone);
+      setTimeout(() => gone.remove(), MILLISECONDS);
+    }
+  }
+
+  /** Moves the view from the extent of the picture before, where the board has grown. */
+  animateView(from) {
+    const to = this.viewBox;
+    if (String(from) === String(to)) return;
+    const { picture } = this;
+    const start = performance.now();
+    const step = (now) => {
+      const share = Math.min(1, (now - start) / MILLISECONDS);
+      const box = (share < 1 ? to.map((end, index) => from[index] + (end - from[index]) * share) : to).join(" ");
+      for (const part of [picture, this.overlay]) part.setAttribute("viewBox", box);
+      if (share < 1 && this.picture === picture) requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
+  }
+
+  // -- Flipping and zooming ----------------------------------------------------------------------------------------------
+
+  /** Shows the board from the other side. */
+  flip() {
+    this.isFlipped = !this.isFlipped;
+    this.turnContent();
     this.render();
   }
 
+  /** Turns the picture by half; its texts stay upright. */
+  turnContent() {
+    this.content.setAttribute("transform", this.turnOfContent());
+    for (const text of this.content.querySelectorAll("[data-text]")) {
+      text.dataset.upright ??= text.getAttribute("transform");
+      const box = text.getBBox();
+      const turn = this.isFlipped ? ` rotate(180 ${box.x + box.width / 2} ${box.y + box.height / 2})` : "";
+      text.setAttribute("transform", text.dataset.upright + turn);
+    }
+  }
+
+  turnOfContent() {
+    const [left, top, width, height] = this.viewBox;
+    return this.isFlipped ? `rotate(180 ${left + width / 2} ${top + height / 2})` : "";
+  }
+
+  /** Offers to zoom where places are smaller than a finger. */
+  fitZoom() {
+    const radii = Object.values(this.position.places ?? {}).map((place) => place[2]);
+    const width = this.scroll.clientWidth;
+    if (!radii.length || !width) return;
+    const diameter = (2 * Math.min(...radii) * width) / this.viewBox[2];
+    this.factor = Math.max(1, FINGER / diameter);
+    if (!this.isZoomed) this.zoomButton.hidden = this.factor < 1.1;
+  }
+
+  zoom() {
+    this.isZoomed = !this.isZoomed;
+    this.zoomButton.setAttribute("aria-pressed", String(this.isZoomed));
+    this.element.classList.toggle("zoomed", this.isZoomed);
+    this.scroll.style.setProperty("--zoom", this.isZoomed ? this.factor : 1);
+    const [x, y] = this.position.places?.[this.focused] ?? [this.viewBox[0] + this.viewBox[2] / 2, this.viewBox[1] + this.viewBox[3] / 2];
+    this.scroll.scrollLeft = ((x - this.viewBox[0]) / this.viewBox[2]) * this.scroll.scrollWidth - this.scroll.clientWidth / 2;
+    this.scroll.scrollTop = ((y - this.viewBox[1]) / this.viewBox[3]) * this.scroll.scrollHeight - this.scroll.clientHeight / 2;
+  }
+
+  // -- Choosing ----------------------------------------------------------------------------------------------------------
+
   reset() {
-    if (!this.chosen.length && !this.menu) return;
+    const hadChoice = this.chosen.length || this.menu || this.held;
     this.chosen = [];
+    this.held = null;
+    if (!hadChoice) return false;
     this.onChosen("");
     this.render();
+    return true;
   }
 
   /** Returns the actions that begin with the places chosen so far. */
   candidates() {
     const legal = this.position.legal ?? [];
-    return legal.filter((item) => this.chosen.every((place, index) => item.path[index] === place));
+    const taken = new Set(legal.map((item) => item.path[0]));
+    const instead = (this.position.instead ?? []).filter((item) => !taken.has(item.path[0])).map((item) => ({ ...item, instead: true }));
+    return [...legal, ...instead].filter((item) => this.chosen.every((place, index) => item.path[index] === place));
   }
 
   render() {
@@ -70,45 +192,47 @@ export class Board {
     this.menu = null;
     this.words?.remove();
     this.overlay?.remove();
+    this.preview = null;
     const byPlace = new Map();
-    for (const item of this.candidates()) {
+    const candidates = this.candidates();
+    for (const item of candidates) {
       const place = item.path[this.chosen.length];
       if (place === undefined) continue;
       if (!byPlace.has(place)) byPlace.set(place, []);
       byPlace.get(place).push(item);
     }
-    const hinted = new Set(
-      (this.position.legal ?? []).filter((item) => !item.then && this.hint.includes(item.action)).flatMap((item) => item.path),
-    );
+    const hinted = new Set(candidates.filter((item) => !item.then && this.hint.includes(item.action)).map((item) => item.path[this.chosen.length]));
     const names = [...byPlace.keys()];
     if (!byPlace.has(this.focused)) this.focused = names[0] ?? null;
     this.hits = new Map();
+    this.byPlace = byPlace;
     const color = this.position.colors?.[this.position.player];
-    this.overlay = s("svg", {
-      class: `overlay ${color?.toLowerCase() ?? ""}`,
-      viewBox: this.picture.getAttribute("viewBox"),
-      role: "group",
-      "aria-label": this.label,
-    });
-    const parts = this.candidates()[0]?.parts ?? [];
+    this.layer = s("g", { transform: this.turnOfContent() });
+    this.overlay = s("svg", { class: `overlay ${color?.toLowerCase() ?? ""}`, viewBox: this.picture.getAttribute("viewBox"), role: "group", "aria-label": this.label }, this.layer);
+    const parts = candidates[0]?.parts ?? [];
     const part = (index) => (parts[index] ? ` part ${parts[index].split(" ")[0]}` : "");
     this.chosen.forEach((place, index) => {
       const [x, y, radius] = this.position.places[place];
-      this.overlay.append(s("circle", { class: `picked-place${part(index)}`, cx: x, cy: y, r: radius * 0.8 }));
+      this.layer.append(s("circle", { class: `picked-place${part(index)}`, cx: x, cy: y, r: radius * 0.8 }));
     });
     const last = this.position.places?.[this.chosen.at(-1)];
     for (const [name, items] of byPlace) {
       const [x, y, radius] = this.position.places[name];
       const labels = [...new Set(items.map((item) => item.label))].filter((label) => label !== name);
+      const kinds = [hinted.has(name) && "hinted", this.chosen.length && "second", items[0].picks && "piece", items[0].instead && "instead"];
       const hit = s(
         "g",
         {
-          class: `hit${hinted.has(name) ? " hinted" : ""}${this.chosen.length ? " second" : ""}`,
+          class: ["hit", ...kinds.filter(Boolean)].join(" "),
           role: "button",
           tabindex: name === this.focused ? 0 : -1,
           "aria-label": labels.length ? `${name}: ${labels.join(", ")}` : name,
           "data-place": name,
           onclick: () => this.choose(name),
+          onpointerenter: (event) => event.pointerType === "mouse" && this.showPreview(name),
+          onpointerleave: () => !this.held && this.hidePreview(),
+          onfocus: () => this.showPreview(name),
+          onblur: () => !this.held && this.hidePreview(),
         },
         s("title", {}, name),
         last && part(0) ? s("line", { class: "joint", x1: last[0], y1: last[1], x2: x, y2: y }) : null,
@@ -116,9 +240,10 @@ export class Board {
         s("circle", { class: "dot", cx: x, cy: y, r: 4.5 }),
       );
       this.hits.set(name, hit);
-      this.overlay.append(hit);
+      this.layer.append(hit);
     }
-    this.element.append(this.overlay);
+    this.scroll.append(this.overlay);
+    this.caption.hidden = !names.some((name) => this.forms(name).length > 1);
     if (hadFocus) this.focus();
   }
 
@@ -129,14 +254,17 @@ export class Board {
 
   choose(place) {
     this.focused = place;
+    const byFinger = this.byFinger;
+    this.byFinger = false;
+    if (this.forms(place).length > 1) {
+      if (byFinger) return this.hold(place);
+      this.showPreview(place);
+      return this.play(this.shownForm());
+    }
     this.chosen.push(place);
     const items = this.candidates();
     const complete = items.filter((item) => item.path.length === this.chosen.length);
-    if (complete.length === 1 && items.length === 1) {
-      this.chosen = [];
-      this.onAction(complete[0].action, complete[0].then);
-      return;
-    }
+    if (complete.length === 1 && items.length === 1) return this.play(complete[0]);
     const parts = items[0].parts ?? [];
     const what = parts.length ? `${place} is the ${parts[0]}; now the ${parts[this.chosen.length]}` : `${place}: choose one`;
     this.onChosen(`${what}, or click elsewhere`);
@@ -145,22 +273,85 @@ export class Board {
     else this.hits.values().next().value?.focus({ preventScroll: true });
   }
 
+  play(item) {
+    this.chosen = [];
+    this.held = null;
+    this.menu?.remove();
+    this.menu = null;
+    this.onAction(item.action, item.then, Boolean(item.instead));
+  }
+
+  // -- Actions that are forms of one another, such as the rotations of a tile --------------------------------------------
+
+  /** Returns the actions on a place that have pictures, and no others. */
+  forms(place) {
+    const items = this.byPlace.get(place) ?? [];
+    return items.every((item) => this.position.icons?.[item.label] && item.path.length === this.chosen.length + 1) ? items : [];
+  }
+
+  shownForm() {
+    const forms = this.forms(this.previewed);
+    return forms[((this.turned % forms.length) + forms.length) % forms.length];
+  }
+
+  /** Shows an action on its place; wheel, r and further taps show its other forms. */
+  showPreview(place) {
+    const forms = this.forms(place);
+    if (!forms.length || (this.held && this.held !== place)) return;
+    const hinted = forms.findIndex((item) => this.hint.includes(item.action));
+    if (hinted >= 0 && this.previewed !== place) this.turned = hinted;
+    this.preview?.remove();
+    this.previewed = place;
+    const [x, y] = this.position.places[place];
+    const form = this.shownForm();
+    this.preview = s("g", { class: "preview", transform: `translate(${x} ${y})`, "data-action": form.action }, ...parseSvg(this.position.icons[form.label]).childNodes);
+    this.layer.prepend(this.preview);
+  }
+
+  hidePreview() {
+    if (!this.preview) return;
+    this.preview.remove();
+    this.preview = null;
+    this.previewed = null;
+  }
+
+  turn(by) {
+    this.turned += by;
+    this.showPreview(this.previewed);
+    announce(this.shownForm().label);
+  }
+
+  /** Holds a form under the finger: a further tap turns it, a button plays it. */
+  hold(place) {
+    if (this.held === place) return this.turn(1);
+    this.held = null;
+    this.hidePreview();
+    this.held = place;
+    this.showPreview(place);
+    this.menu?.remove();
+    this.menu = h(
+      "div",
+      { class: "choices held", role: "group", "aria-label": `Choices at ${place}` },
+      button("Turn", () => this.turn(1)),
+      button("Play", () => this.play(this.shownForm()), { class: "primary" }),
+      button("Cancel", () => this.reset(), { class: "quiet" }),
+    );
+    this.element.append(this.menu);
+  }
+
   openMenu(place, items) {
     const [x, y] = this.position.places[place];
-    const choose = (item) => {
-      this.chosen = [];
-      this.element.focus({ preventScroll: true });
-      this.menu.remove();
-      this.menu = null;
-      this.onAction(item.action, item.then);
-    };
     this.menu = h(
       "div",
       { class: "choices", role: "group", "aria-label": `Choices at ${place}` },
       items.map((item) => {
         const icon = this.position.icons?.[item.label];
         const content = icon ? [parseSvg(icon), h("span", {}, item.label)] : [item.label];
-        return button(content, () => choose(item), { "data-action": item.action, title: item.label, class: this.hint.includes(item.action) ? "primary" : "" });
+        const choose = () => {
+          this.element.focus({ preventScroll: true });
+          this.play(item);
+        };
+        return button(content, choose, { "data-action": item.action, title: item.label, class: this.hint.includes(item.action) ? "primary" : "" });
       }),
       button("Cancel", () => this.reset(), { class: "quiet" }),
     );
@@ -170,12 +361,14 @@ export class Board {
 
   /** Puts an element beside a place of the picture. */
   place(element, x, y) {
-    const box = this.picture.getAttribute("viewBox").split(" ").map(Number);
-    const across = (x - box[0]) / box[2];
-    const down = (y - box[1]) / box[3];
+    const at = new DOMPoint(x, y).matrixTransform(this.content.getScreenCTM());
+    const box = this.element.getBoundingClientRect();
+    const across = (at.x - box.x) / box.width;
+    const down = (at.y - box.y) / box.height;
     const sideways = across > 0.5 ? "right" : "left";
-    element.style[sideways] = `${100 * (across > 0.5 ? 1 - across : across)}%`;
-    element.style[down > 0.6 ? "bottom" : "top"] = `${100 * (down > 0.6 ? 1 - down : down) + 4}%`;
+    element.style[sideways] = `${100 * Math.max(0, across > 0.5 ? 1 - across : across)}%`;
+    const clear = 12 + (this.preview?.getBoundingClientRect().height ?? 20) / 2;
+    element.style[down > 0.6 ? "bottom" : "top"] = `${(down > 0.6 ? 1 - down : down) * box.height + clear}px`;
     this.element.append(element);
   }
 
@@ -187,27 +380,32 @@ export class Board {
     announce(text);
   }
 
+  turnKey(event) {
+    const by = { r: 1, R: -1 }[event.key];
+    if (by && this.preview && !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.target.closest("input, select, textarea")) this.turn(by);
+  }
+
   key(event) {
-    if (event.key === "Escape" && (this.chosen.length || this.menu)) {
+    if (event.key === "Escape" && this.reset()) {
       event.stopPropagation();
-      this.reset();
       return;
     }
     const place = event.target.closest?.(".hit")?.dataset.place;
     if (place === undefined) return;
-    if (event.key === "Enter" || event.key === " ") {
-      event.preventDefault();
-      event.stopPropagation();
-      this.choose(place);
-    } else if (event.key in ARROWS) {
-      event.preventDefault();
-      event.stopPropagation();
-      this.move(place, ARROWS[event.key]);
-    }
+    const handled = {
+      Enter: () => this.choose(place),
+      " ": () => this.choose(place),
+    }[event.key];
+    if (!handled && !(event.key in ARROWS)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (handled) handled();
+    else this.move(place, ARROWS[event.key]);
   }
 
   /** Moves the focus to the nearest place in a direction. */
-  move(from, [dx, dy]) {
+  move(from, direction) {
+    const [dx, dy] = direction.map((step) => (this.isFlipped ? -step : step));
     const [x, y] = this.position.places[from];
     let best = null;
     let minimum = Infinity;
@@ -222,6 +420,7 @@ export class Board {
       }
     }
     if (best === null) return;
+    this.hidePreview();
     this.hits.get(from).setAttribute("tabindex", -1);
     this.hits.get(best).setAttribute("tabindex", 0);
     this.focused = best;

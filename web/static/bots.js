@@ -1,7 +1,7 @@
 // The choice of a bot: from the list, with ratings, or by name.
 
 import { botNamed, botsFor } from "./api.js";
-import { botLabel, h } from "./dom.js";
+import { botLabel, h, playerName } from "./dom.js";
 
 const OTHER = "\n"; // not the name of a bot
 
@@ -43,7 +43,6 @@ export class BotChoice {
    *   that are left out.
    */
   async list(game, { wanted = this.value, fallback = null, without = [] } = {}) {
-    const pending = this.isPending;
     const before = this.select.selectedOptions[0];
     const level = before?.value === wanted ? before.dataset.level : undefined;
     this.game = game;
@@ -51,6 +50,7 @@ export class BotChoice {
     if (without.includes(this.typed?.name)) this.typed = null;
     if (level) wanted = this.bots.find((bot) => bot.level === level)?.name ?? wanted;
     if (wanted && !this.bots.some((bot) => bot.name === wanted)) this.typed = await botNamed(game, wanted).catch(() => null);
+    const pending = this.isPending;
     this.fill();
     if (pending) {
       this.select.value = OTHER;
@@ -64,12 +64,12 @@ export class BotChoice {
   }
 
   fill() {
-    const group = (label, bots) => (bots.length ? h("optgroup", { label }, bots.map((bot) => h("option", { value: bot.name }, botLabel(bot)))) : "");
+    const group = (label, bots) => (bots.length ? h("optgroup", { label }, bots.map((bot) => h("option", { value: bot.name, title: bot.name }, botLabel(bot)))) : "");
     const bots = this.typed && !this.bots.some((bot) => bot.name === this.typed.name) ? [...this.bots, this.typed] : this.bots;
     const levels = this.empty === "Person" ? bots.filter((bot) => bot.level) : [];
     this.select.replaceChildren(
       h("option", { value: "" }, this.empty),
-      levels.length ? h("optgroup", { label: "Opponents by level" }, levels.map((bot) => h("option", { value: bot.name, "data-level": bot.level }, `${bot.level}: ${bot.name}${bot.rating === null ? "" : `, rating ${Math.round(bot.rating)}`}`))) : "",
+      levels.length ? h("optgroup", { label: "Opponents by level" }, levels.map((bot) => h("option", { value: bot.name, "data-level": bot.level }, `${bot.level}: ${playerName(bot.name)}`))) : "",
       group("Bots by rating on this board", bots.filter((bot) => bot.rating !== null)),
       group("Bots without a rating on this board", bots.filter((bot) => bot.rating === null)),
       h("option", { value: OTHER }, "Other bot by name …"),

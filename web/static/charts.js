@@ -19,7 +19,14 @@ export function short(value) {
   const size = Math.abs(value);
   if (size >= 1e6) return `${+(value / 1e6).toPrecision(3)}M`;
   if (size >= 1e4) return `${+(value / 1e3).toPrecision(3)}k`;
-  return String(+value.toPrecision(3));
+  return String(+value.toPrecision(3)).replace("-", "−");
+}
+
+/** Returns a value with its error, which has one significant digit, if there is one. */
+function withError(value, error) {
+  if (!error) return short(value);
+  const digits = Math.max(0, -Math.floor(Math.log10(error)));
+  return `${value.toFixed(digits)} ± ${error.toFixed(digits)}`.replace("-", "−");
 }
 
 /**
@@ -28,7 +35,7 @@ export function short(value) {
  * @param lines objects with `name`, `xs`, `ys` and perhaps `low` and `high`, the ends of error bars; null for no value.
  * @param options `title`; `marks`, objects with `x`, `y`, `text` and `label`; `low` and `high` of the vertical axis; `at`, a marked x; `pick(x)`, called for clicks.
  */
-export function lineChart(lines, { title, xLabel = "", width = 640, height = 190, low, high, at, pick, marks = [], dots = false, named = lines.length > 1 } = {}) {
+export function lineChart(lines, { title, xLabel = "", width = 640, height = 190, low, high, at, pick, marks = [], dots = false } = {}) {
   const points = lines.flatMap((line) => line.xs.map((x, index) => [x, line.ys[index], line.low?.[index], line.high?.[index]])).filter(([, y]) => y !== null && y !== undefined);
   const picture = s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title });
   const allX = lines.flatMap((line) => line.xs);
@@ -90,8 +97,8 @@ export function lineChart(lines, { title, xLabel = "", width = 640, height = 190
     lines.forEach((line, index) => {
       const present = line.xs.map((_, position) => position).filter((position) => line.ys[position] !== null && line.ys[position] !== undefined);
       const nearest = wanted === null ? present.at(-1) : present.reduce((best, position) => (Math.abs(line.xs[position] - wanted) < Math.abs(line.xs[best] - wanted) ? position : best), present[0]);
-      const error = line.low?.[nearest] === undefined ? "" : ` ± ${short((line.high[nearest] - line.low[nearest]) / 2)}`;
-      values[index].textContent = nearest === undefined ? "–" : short(line.ys[nearest]) + error;
+      const error = line.low?.[nearest] === undefined ? undefined : (line.high[nearest] - line.low[nearest]) / 2;
+      values[index].textContent = nearest === undefined ? "not known" : withError(line.ys[nearest], error);
       if (nearest !== undefined && wanted !== null) shown ??= line.xs[nearest];
     });
     where.textContent = shown === null ? "" : `at ${short(shown)}`;
@@ -107,7 +114,7 @@ export function lineChart(lines, { title, xLabel = "", width = 640, height = 190
   const legend = h(
     "figcaption",
     { class: "legend" },
-    lines.map((line, index) => h("span", { class: `key series-${index % NUM_COLORS}` }, named ? `${line.name}: ` : "", values[index])),
+    lines.map((line, index) => h("span", { class: `key series-${index % NUM_COLORS}` }, `${line.name}: `, values[index])),
     where,
   );
   return h("figure", {}, h("div", { class: "chart-title" }, xLabel ? `${title}, by ${xLabel}` : title), picture, legend);

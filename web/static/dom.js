@@ -28,6 +28,23 @@ export function parseSvg(text) {
   return document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
 }
 
+/** Returns whether nothing should move. */
+export function isStill() {
+  return matchMedia("(prefers-reduced-motion: reduce)").matches;
+}
+
+/** Returns a number of things in words. */
+export function count(number, thing) {
+  return `${number} ${thing}${number === 1 ? "" : "s"}`;
+}
+
+/** Returns the name of a player for people; of a path, its last two parts. */
+export function playerName(name) {
+  if (name === null) return "Person";
+  const parts = name.split("/");
+  return parts.length > 2 ? `…/${parts.slice(-2).join("/")}` : name;
+}
+
 /** Shows a message for some seconds. */
 export function toast(message) {
   const box = h("div", { class: "toast" }, message);
@@ -109,7 +126,18 @@ export function when(seconds) {
 
 /** Returns the name of a bot with its rating. */
 export function botLabel(bot) {
-  return bot.rating === null ? bot.name : `${bot.name} (${Math.round(bot.rating)} ± ${Math.round(bot.error)})`;
+  return bot.rating === null ? playerName(bot.name) : `${playerName(bot.name)} (${Math.round(bot.rating)} ± ${Math.round(bot.error)})`;
+}
+
+/** Copies an address of the page, or shows it where the browser forbids that. */
+export async function copyLink(path) {
+  const address = new URL(path, document.baseURI).href;
+  try {
+    await navigator.clipboard.writeText(address);
+    toast("Link copied.");
+  } catch {
+    toast(address);
+  }
 }
 
 /** Returns how a game ended, in words; `why` is what the game says of it. */
@@ -120,7 +148,7 @@ export function resultText(result, colors, why = "") {
 
 /** Returns how a game ended, in words, by the names of the players; a seat may have another color than at the start. */
 export function resultOfPlayers(result, players) {
-  const names = players.map((player) => player ?? "person");
+  const names = players.map(playerName);
   return resultText(result, names[0] === names[1] ? ["first player", "second player"] : names);
 }
 

@@ -1,7 +1,7 @@
 // Importing game records from a file.
 
-import { post } from "./api.js";
-import { h, toast } from "./dom.js";
+import { ApiError, post } from "./api.js";
+import { count, h, toast } from "./dom.js";
 
 /** Returns a button that imports a file of records; `imported` is called with the new games. */
 export function importButton(imported) {
@@ -11,11 +11,14 @@ export function importButton(imported) {
     class: "unseen",
     id: "import-file",
     onchange: async () => {
-      const text = await file.files[0].text();
+      const [chosen] = file.files;
+      const text = await chosen.text();
       file.value = "";
-      const { games } = await post("import", { text });
-      toast(`${games.length} ${games.length === 1 ? "game" : "games"} imported`);
-      await imported(games);
+      const { games, known } = await post("import", { text }).catch((error) => {
+        throw new ApiError(`${chosen.name}: ${error.message}`, error.status);
+      });
+      toast(`${count(games.length, "game")} imported${known.length ? `; ${known.length} here already` : ""}`);
+      await imported([...games, ...known]);
     },
   });
   return h("span", { class: "import" }, h("label", { class: "button", for: "import-file" }, "Import records"), file);

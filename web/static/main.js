@@ -2,6 +2,7 @@
 
 import { ApiError, isAbort } from "./api.js";
 import { h, toast } from "./dom.js";
+import { recall, remember } from "./memory.js";
 import { showAnalysis } from "./views/analyze.js";
 import { showHome } from "./views/home.js";
 import { showLessons, showRules } from "./views/learn.js";
@@ -13,20 +14,23 @@ let leave = null;
 let visit = 0;
 
 const ROUTES = [
-  [/^\/$/, showHome, "/"],
-  [/^\/play\/([\w-]+)$/, showGame, "/"],
-  [/^\/learn\/([\w-]+)$/, showLessons, "/"],
-  [/^\/rules\/([\w-]+)$/, showRules, "/"],
-  [/^\/analyze(?:\/([\w-]+))?$/, showAnalysis, "/analyze"],
-  [/^\/watch$/, showWatch, "/watch"],
+  [/^$/, showHome, "."],
+  [/^play\/([\w-]+)$/, showGame, "."],
+  [/^learn\/([\w-]+)$/, showLessons, "."],
+  [/^rules\/([\w-]+)$/, showRules, "."],
+  [/^analyze(?:\/([\w-]+))?$/, showAnalysis, "analyze"],
+  [/^watch$/, showWatch, "watch"],
 ];
+/** The path of the start page; all addresses are relative to it. */
+const ROOT = new URL(document.baseURI).pathname;
 
 async function route() {
   leave?.abort();
   leave = new AbortController();
   visit += 1;
   const own = visit;
-  const found = ROUTES.map(([pattern, show, tab]) => [location.pathname.match(pattern), show, tab]).find(([match]) => match);
+  const path = location.pathname.startsWith(ROOT) ? location.pathname.slice(ROOT.length) : "/";
+  const found = ROUTES.map(([pattern, show, tab]) => [path.match(pattern), show, tab]).find(([match]) => match);
   for (const link of document.querySelectorAll("header nav a")) {
     if (link.getAttribute("href") === found?.[2]) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
@@ -37,7 +41,7 @@ async function route() {
     await found[1](view, { id: found[0][1], query: new URLSearchParams(location.search), signal: leave.signal, go });
   } catch (error) {
     if (isAbort(error) || own !== visit) return;
-    view.replaceChildren(h("h1", {}, "Something went wrong"), h("p", { class: "error" }, error.message));
+    view.replaceChildren(h("h1", {}, "Something went wrong"), h("p", { class: "error" }, error.message), h("p", {}, h("a", { class: "button primary", href: "." }, "To the games")));
   }
   if (own === visit) {
     main.replaceChildren(view);
@@ -56,24 +60,24 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href]");
   if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
   const url = new URL(link.href);
-  if (url.origin !== location.origin || link.hasAttribute("download") || url.pathname.startsWith("/api/")) return;
+  if (url.origin !== location.origin || link.hasAttribute("download")) return;
   event.preventDefault();
-  if (url.hash && url.pathname === location.pathname) main.focus();
+  if (url.hash === "#main") main.focus();
   else go(url.pathname + url.search);
 });
 window.addEventListener("popstate", route);
 window.addEventListener("unhandledrejection", (event) => {
-  if (isAbort(event.reason)) event.preventDefault();
-  else toast(event.reason?.message ?? "something went wrong");
+  if (!isAbort(event.reason)) toast(event.reason?.message ?? "something went wrong");
+  if (isAbort(event.reason) || event.reason instanceof ApiError) event.preventDefault();
 });
 
 const THEMES = ["", "light", "dark"];
 function setTheme(theme) {
   if (theme) document.documentElement.dataset.theme = theme;
   else delete document.documentElement.dataset.theme;
-  localStorage.setItem("theme", theme);
+  remember("theme", theme);
 }
-setTheme(THEMES.includes(localStorage.getItem("theme")) ? localStorage.getItem("theme") : "");
+setTheme(recall("theme", "", (theme) => THEMES.includes(theme)));
 document.getElementById("theme").addEventListener("click", () => {
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const now = document.documentElement.dataset.theme ?? (dark ? "dark" : "light");

@@ -1,6 +1,7 @@
-// Steps through games whose pictures are in the document: each part once, and of each picture what differs from the one before.
+// Steps through games whose pictures are in the document, compressed.
 
-const { parts, games } = JSON.parse(document.getElementById("games").textContent);
+const compressed = Uint8Array.from(atob(document.getElementById("games").textContent), (character) => character.charCodeAt(0));
+const games = await new Response(new Blob([compressed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 
 function h(tag, props, ...children) {
   const node = document.createElement(tag);
@@ -10,29 +11,6 @@ function h(tag, props, ...children) {
   }
   node.append(...children);
   return node;
-}
-
-const pictures = new Map();
-
-/** Returns the SVG texts of a game's positions. */
-function picturesOf(game) {
-  if (!pictures.has(game)) {
-    let before = [];
-    pictures.set(
-      game,
-      game.frames.map((changes) => {
-        const after = [];
-        let copied = 0;
-        for (const [first, last, ...inserted] of changes) {
-          after.push(...before.slice(copied, first), ...inserted);
-          copied = last;
-        }
-        before = [...after, ...before.slice(copied)];
-        return before.map((part) => parts[part]).join("");
-      }),
-    );
-  }
-  return pictures.get(game);
 }
 
 function resultOf(game) {
@@ -62,7 +40,7 @@ function choose(game) {
 }
 
 function show(number) {
-  const document_ = new DOMParser().parseFromString(picturesOf(chosen)[number], "image/svg+xml");
+  const document_ = new DOMParser().parseFromString(chosen.frames[number], "image/svg+xml");
   const picture = document.importNode(document_.documentElement, true);
   for (const stroke of picture.querySelectorAll("[aria-label]")) stroke.removeAttribute("aria-label");
   board.replaceChildren(picture);

@@ -25,10 +25,13 @@ from stoneworks.envs.rules.grid import NO_NEIGHBOR
 
 #: Number of empty hexes shown around the used ones, as far as the window has them.
 NUM_MARGIN_HEXES = 2
-TILE_RADIUS = 0.42 * SPACING
 #: Width of the outline around a tile.
-OUTLINE_WIDTH = 0.04 * SPACING
+OUTLINE_WIDTH = 0.05 * SPACING
 HOLE_RADIUS = 0.32 * SPACING
+CONE_RADIUS = 0.3 * SPACING
+#: Share of a hex that half a tile covers, apart from the side where it meets the other half.
+HALF_SHARE = 0.9
+_HALF = boards.hex_shape(HALF_SHARE * SPACING)
 
 
 def last_turn(state: State) -> list[int]:
@@ -98,8 +101,8 @@ def compose(state: State, annotations: Annotations) -> Scene:
 
 def _outlines(name: str, tiles: Iterable[tuple[Point, Point]], color: str, width: float) -> str:
     """Return the outlines of tiles as a group of class ``name``."""
-    paths = (svg.path(_capsule(*centers)) for centers in tiles)
-    return svg.group(paths, class_=name, fill="none", stroke=color, stroke_width=width)
+    paths = (svg.path(_outline(*centers)) for centers in tiles)
+    return svg.group(paths, class_=name, fill="none", stroke=color, stroke_width=width, stroke_linejoin="round")
 
 
 def _is_cone(game: Game, action: int) -> bool:
@@ -137,48 +140,44 @@ def _tiles(places: Sequence[tuple[Point, Point]]) -> str:
 
 
 def _half(center: Point, other_center: Point) -> str:
-    """Return the path data around half a tile: round at its end, straight where it meets the other half."""
-    (x, y), (other_x, other_y) = center, other_center
-    middle_x, middle_y = (x + other_x) / 2, (y + other_y) / 2
-    across_x, across_y = TILE_RADIUS * (other_y - y) / SPACING, TILE_RADIUS * (x - other_x) / SPACING
-    number = svg.number
-    return (
-        f"M{number(middle_x + across_x)} {number(middle_y + across_y)}L{number(x + across_x)} {number(y + across_y)}"
-        f"A{number(TILE_RADIUS)} {number(TILE_RADIUS)} 0 0 0 {number(x - across_x)} {number(y - across_y)}"
-        f"L{number(middle_x - across_x)} {number(middle_y - across_y)}z"
-    )
+    """Return the path data around half a tile: a hexagon that reaches to the other half."""
+    x, y = center
+    return svg.polygons(_toward(other_center[0] - x, other_center[1] - y), [center])
 
 
-def _capsule(center: Point, other_center: Point) -> str:
-    """Return the path data around a tile."""
+def _toward(dx: float, dy: float) -> list[Point]:
+    """Return the corners of half a tile around (0, 0); those of the side in a direction lie in the middle of the tile."""
+    gap = (1 - HALF_SHARE) / 2
+    return [(x + gap * dx, y + gap * dy) if _faces(x, y, dx, dy) else (x, y) for x, y in _HALF]
+
+
+def _outline(center: Point, other_center: Point) -> str:
+    """Return the path data around a tile: two joined hexagons."""
     (x, y), (other_x, other_y) = center, other_center
-    across_x, across_y = TILE_RADIUS * (other_y - y) / SPACING, TILE_RADIUS * (x - other_x) / SPACING
-    number = svg.number
-    arc = f"A{number(TILE_RADIUS)} {number(TILE_RADIUS)} 0 0 0"
-    return (
-        f"M{number(x + across_x)} {number(y + across_y)}{arc} {number(x - across_x)} {number(y - across_y)}"
-        f"L{number(other_x - across_x)} {number(other_y - across_y)}"
-        f"{arc} {number(other_x + across_x)} {number(other_y + across_y)}z"
+    dx, dy = other_x - x, other_y - y
+    first = next(
+        index
+        for index, (px, py) in enumerate(_HALF)
+        if _faces(px, py, dx, dy) and _faces(*_HALF[(index + 1) % 6], dx, dy)
     )
+    own = [_HALF[(first + 1 + step) % 6] for step in range(6)]
+    other = [_HALF[(first + 4 + step) % 6] for step in range(6)]
+    return svg.polygons([*own, *((px + dx, py + dy) for px, py in other)], [center])
+
+
+def _faces(x: float, y: float, dx: float, dy: float) -> bool:
+    """Return whether a corner of a hexagon belongs to its side in a direction."""
+    return x * dx + y * dy > 0.3 * SPACING**2
 
 
 def _cones(color: int, centers: Iterable[Point]) -> str:
-    """Return cones of ``color`` 0 or 1, seen from the side."""
-    width, top, base = 0.27 * SPACING, 0.33 * SPACING, 0.17 * SPACING
-    number = svg.number
+    """Return cones of ``color`` 0 or 1, seen from above."""
     return svg.group(
-        (
-            svg.path(
-                f"M{number(x)} {number(y - top)}L{number(x + width)} {number(y + base)}"
-                f"A{number(width)} {number(width / 2)} 0 0 1 {number(x - width)} {number(y + base)}z"
-            )
-            for x, y in centers
-        ),
+        svg.circles(centers, CONE_RADIUS),
         class_=f"cones color-{color}",
         fill=svg.gradient_fill(color),
         stroke=theme.STONES[color].outline,
         stroke_width=2 * OUTLINE_WIDTH,
-        stroke_linejoin="round",
     )
 
 

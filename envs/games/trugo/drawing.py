@@ -21,8 +21,9 @@ PITCH = 1.95 * SPACING
 EDGE = PITCH / float(np.sqrt(3))
 JUNCTION_RADIUS = 0.09 * SPACING
 DESTINATION_RADIUS = 0.2 * SPACING
-#: Vertical offset of the pieces of a stack.
-STACK_SHIFT = 0.14 * SPACING
+#: Offset of the pieces of a stack to either side, and their radius: pieces of adjacent stacks do not touch.
+STACK_SHIFT = 0.22 * SPACING
+STACKED_RADIUS = 0.37 * SPACING
 #: Share of a tile that a fill covers, so that the pattern around it remains visible.
 FILL_SHARE = 0.5
 MARK_GROUND_RADIUS = 0.42 * SPACING
@@ -40,10 +41,16 @@ MIDDLES: tuple[Point, ...] = tuple(
 
 #: The corners that each rotation cuts off (R1).
 APART = ("top and bottom", "lower right and upper left", "upper right and lower left")
-WHITE_REGION = "#fbf9f2"
-BLUE_REGION = "#8cb2da"
+WHITE_REGION = "#fbf7ec"
+BLUE_REGION = "#9cc0e7"
+#: Hexes without tiles, and the lines between them.
+GROUND, GROUND_LINE = "#59616b", "#737c87"
+#: What can be moved and where to.
+MOVABLE = "#ffb300"
+#: Rim of a tile.
+RIM = "#38404a"
 #: White's and Blue's.
-PIECES = (theme.StoneColors("#ffffff", "#e3e9ef", "#5f7183"), theme.StoneColors("#3f78c4", "#123b80", "#0a2450"))
+PIECES = (theme.StoneColors("#ffffff", "#f1ece2", "#4d4536"), theme.StoneColors("#2f66b5", "#123b80", "#081d42"))
 
 
 def last_turn(state: State) -> list[int]:
@@ -76,7 +83,9 @@ def choice(game: Game, action: int) -> Choice:
             f"rotation {plane}: {APART[plane]} corners apart",
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{corner} {corner} {size} {size}">{content}</svg>',
         )
-    return Choice("remove the tile" if plane == REMOVE else "pick the piece" if plane < MOVE else "move here")
+    if plane == REMOVE:
+        return Choice("remove the tile")
+    return Choice("pick the piece", picks=True) if plane < MOVE else Choice("move here")
 
 
 def compose(state: State, annotations: Annotations) -> Scene:
@@ -98,32 +107,38 @@ def compose(state: State, annotations: Annotations) -> Scene:
     def corner(kind: int, cell: int) -> Point:
         return _corner(centers[cell], kind)
 
-    def place_of_top(kind: int, cell: int) -> Point:
+    def top(kind: int, cell: int) -> tuple[Point, float]:
+        """Return the center and the radius of the top piece on a corner."""
         x, y = corner(kind, cell)
-        return (x, y - STACK_SHIFT) if position.below[kind, cell] >= 0 else (x, y)
+        return (
+            ((x + STACK_SHIFT, y), STACKED_RADIUS) if position.below[kind, cell] >= 0 else ((x, y), pieces.STONE_RADIUS)
+        )
 
     elements = _ground(position, centers, shown, laid, fills, annotations.marks)
     elements.append(last_tiles(centers[cell] for plane, cell in last if plane < PICK))
     empty = np.argwhere(position.junctions & (position.top < 0)).tolist()
     junctions = svg.circles((corner(kind, cell) for kind, cell in empty), JUNCTION_RADIUS)
-    elements.append(svg.group(junctions, class_="junctions", fill=theme.LABEL))
+    elements.append(svg.group(junctions, class_="junctions", fill=theme.DARK_INK))
     starts = [corner(plane - PICK, cell) for plane, cell in last if PICK <= plane < MOVE]
     elements.append(pieces.rings("last-start", starts, DESTINATION_RADIUS, theme.LAST_MOVE, 0.09 * SPACING))
     for kind, cell in np.argwhere(position.top >= 0).tolist():
         stacked = (int(position.below[kind, cell]), int(position.top[kind, cell]))
         elements.extend(stack((color for color in stacked if color >= 0), corner(kind, cell)))
-    elements.append(pieces.last_move(place_of_top(plane - MOVE, cell) for plane, cell in last if plane >= MOVE))
+    for center, radius in (top(plane - MOVE, cell) for plane, cell in last if plane >= MOVE):
+        elements.append(pieces.rings("last-move", [center], radius + 0.015 * SPACING, theme.LAST_MOVE, 0.09 * SPACING))
     if position.picked is not None:
         legal = (divmod(action, grid.num_cells) for action in state.legal_actions())
         dots = svg.circles((corner(plane - MOVE, cell) for plane, cell in legal), DESTINATION_RADIUS)
-        radius = pieces.STONE_RADIUS + 0.03 * SPACING
+        center, radius = top(*position.picked)
         elements += [
-            pieces.rings("picked", [place_of_top(*position.picked)], radius, theme.ACCENT, 0.13 * SPACING),
-            svg.group(
-                dots, class_="destinations", fill=theme.ACCENT, stroke=theme.LIGHT_INK, stroke_width=0.06 * SPACING
-            ),
+            pieces.rings("picked", [center], radius + 0.03 * SPACING, MOVABLE, 0.13 * SPACING),
+            svg.group(dots, class_="destinations", fill=MOVABLE, stroke=theme.DARK_INK, stroke_width=0.06 * SPACING),
         ]
-    elements.append(boards.marks(annotations, centers, lambda cell: theme.ink_on(fills.get(cell, WHITE_REGION))))
+    elements.append(
+        boards.marks(
+            annotations, centers, lambda cell: theme.ink_on(fills.get(cell, WHITE_REGION if cell in laid else GROUND))
+        )
+    )
     extent = boards.extent_of((centers[cell] for cell in shown), PITCH / 2, EDGE)
     if annotations.coordinates:
         inside = np.isin(np.arange(grid.num_cells), shown)
@@ -150,7 +165,7 @@ def _ground(
         for cell, fill in fills.items()
     )
     elements = [
-        boards.ground_of_cells((centers[cell] for cell in shown), spacing=PITCH),
+        boards.ground_of_cells((centers[cell] for cell in shown), spacing=PITCH, colors=(GROUND, GROUND_LINE)),
         tiles((int(position.tiles[cell]), centers[cell]) for cell in laid),
         svg.group(filled, class_="fills"),
     ]
@@ -175,7 +190,7 @@ def tiles(laid: Iterable[tuple[int, Point]]) -> str:
         [
             svg.path(shape, fill=WHITE_REGION),
             svg.path(blue, fill=BLUE_REGION, class_="blue"),
-            svg.path(shape, fill="none", stroke=theme.LINE, stroke_width=0.6 * pieces.LINE_WIDTH),
+            svg.path(shape, fill="none", stroke=RIM, stroke_width=0.9 * pieces.LINE_WIDTH),
         ],
         class_="tiles",
     )
@@ -203,11 +218,15 @@ def blue_region(rotation: int, center: Point) -> str:
 
 
 def stack(colors: Iterable[int], center: Point) -> list[str]:
-    """Return pieces on one corner, the lowest first."""
+    """Return pieces on one corner, the lowest first; of two, both are seen."""
     x, y = center
     from_below = list(colors)
-    shifts = [0.0] if len(from_below) == 1 else [STACK_SHIFT, -STACK_SHIFT]
-    return [pieces.stones(color, [(x, y + shift)], PIECES) for color, shift in zip(from_below, shifts, strict=True)]
+    if len(from_below) == 1:
+        return [pieces.stones(from_below[0], [center], PIECES)]
+    places = (x - STACK_SHIFT, y), (x + STACK_SHIFT, y)
+    return [
+        pieces.stones(color, [place], PIECES, STACKED_RADIUS) for color, place in zip(from_below, places, strict=True)
+    ]
 
 
 def last_tiles(centers: Iterable[Point]) -> str:
@@ -227,8 +246,8 @@ def _corner(center: Point, kind: int) -> Point:
 
 
 def _shown(grid: Grid, laid: list[int], annotated: list[int]) -> list[int]:
-    """Return the cells of the picture: a convex part of the window with the tiles, their neighbors and the annotated cells."""
+    """Return the cells of the picture: a hexagon with the tiles, their neighbors and the annotated cells."""
     used = np.array(laid or [grid.num_cells // 2])
     neighbors = grid.neighbors[used].ravel()
     cells = np.concatenate([used, neighbors[neighbors >= 0], np.array(annotated, np.int64)])
-    return np.flatnonzero(boards.hexagon_around(grid, cells)).tolist()
+    return np.flatnonzero(boards.hexagon_around(grid, cells, 0)).tolist()

@@ -97,7 +97,6 @@ def _opponent_of_level(game: Game, level: str, opponent: str | None) -> str:
     from importlib.util import find_spec
 
     from stoneworks.evaluation.player_rating import LEVELS, opponent_levels, shipped_ratings
-    from stoneworks.models import shipped
     from stoneworks.models.bots.spec import BotSpec
 
     if opponent is not None:
@@ -105,12 +104,13 @@ def _opponent_of_level(game: Game, level: str, opponent: str | None) -> str:
     if level not in LEVELS:
         raise ValueError(f"level must be one of {', '.join(LEVELS)}, got {level!r}")
     ratings = shipped_ratings(str(game))
-    names = [*ratings, *(f"{name}@64" for name in shipped.names())]
-    if find_spec("torch") is None:
-        names = [name for name in names if not BotSpec.parse(name).entry.needs_torch]
-    bot = opponent_levels(game, names)[level]
-    rating = "not rated" if bot not in ratings else "rating {:.0f} ± {:.0f}".format(*ratings[bot])
-    print(f"{level}: {bot} ({rating})")
+    names = [name for name in ratings if find_spec("torch") or not BotSpec.parse(name).entry.needs_torch]
+    levels = opponent_levels(game, names)
+    if level not in levels:
+        raise ValueError(f"level {level!r} has no rated bot in {game}; levels there: {', '.join(levels) or 'none'}")
+    bot = levels[level]
+    elo, error = ratings[bot]
+    print(f"{level}: {bot} (rating {elo:.0f} ± {error:.0f})")
     return bot
 
 

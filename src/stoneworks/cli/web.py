@@ -23,6 +23,9 @@ class _AddressOptions:
     allowed_hosts: Annotated[
         list[str] | None, typer.Option("--allow-host", help="Additional host name of this server; can be repeated.")
     ] = None
+    root_path: Annotated[
+        str, typer.Option(metavar="PREFIX", help="Prefix of all addresses behind a proxy, such as /games.")
+    ] = ""
 
 
 @with_option_groups
@@ -46,14 +49,12 @@ def web(
     """Play, watch and analyze games in a browser. Ctrl-C stops the server; games are kept in the data folder."""
     with require_extra("web", "web pages"):
         from stoneworks.web.agents import Agents
-        from stoneworks.web.app import serve
+        from stoneworks.web.app import Address, serve
 
     serve(
         data,
         watched or [],
-        host=address.host,
-        port=address.port,
-        allowed_hosts=address.allowed_hosts or [],
+        address=Address(address.host, address.port, tuple(address.allowed_hosts or ()), address.root_path),
         num_workers=workers,
         agents=Agents(thinking_seconds, agents or (), dict(_name_and_bot(text) for text in agent or ())),
         started=lambda url: print(f"the page is at {url} (press Ctrl-C to stop)", flush=True),

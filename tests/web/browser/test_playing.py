@@ -214,11 +214,11 @@ def test_swaps_and_passes_are_buttons_and_turns_are_taken_back(start: Start) -> 
     assert record_of(page).actions == ("c3", "swap", "pass", "pass")
     path = page.url.partition("/play/")[2]
     page.get_by_role("link", name="Play", exact=True).first.click()
-    row = page.locator("table.games tr", has=page.locator(f'a[href="/play/{path}"]'))
+    row = page.locator("table.games tr", has=page.locator(f'a[href="play/{path}"]'))
     expect(row).to_contain_text("wins by hills")
 
 
-def test_hint_resignation_and_flipped_seats(start: Start) -> None:
+def test_hint_and_resignation_and_swapped_sides_once_they_are_confirmed(start: Start) -> None:
     page = start("Vadus", {"size": "3"})
     button(page, "hint").click()
     expect(page.locator(".hit.hinted")).to_have_count(1)
@@ -238,8 +238,14 @@ def test_hint_resignation_and_flipped_seats(start: Start) -> None:
         with changing(page):
             button(page, "undo").click()
         expect(page.locator(".moves > li")).to_have_count(turns)
+    for name in ("sides", "resign"):
+        page.once("dialog", lambda dialog: dialog.dismiss())
+        button(page, name).click()
+        expect(page.locator(".moves > li")).to_have_count(0)
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.keyboard.press("f")
     with changing(page):
-        button(page, "flip").click()
+        button(page, "sides").click()
     expect(page.locator(".player").nth(0)).to_contain_text("greedy")
     expect(page.locator(".moves > li")).to_have_count(1)
     button(page, "resign").click()

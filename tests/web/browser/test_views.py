@@ -82,8 +82,8 @@ def test_an_agent_named_by_the_user_and_each_kind_of_heat_map(visit: OpenPage, p
     name.press("Enter")
     agent = page.get_by_role("region", name="vadus@17")
     expect(agent).to_contain_text("17 simulations")
-    expect(page.get_by_label("Heat map:")).to_have_value("visits")
-    expect(page.get_by_text("Numbers on the board: share of the visits of vadus@17, in %")).to_be_visible()
+    page.get_by_label("Heat map:").select_option("visits")
+    expect(page.get_by_text("Numbers on the board: share of the visits, in %, by vadus@17")).to_be_visible()
     rows = post("analyze", game="vadus(size=5)", actions=["e5", "f2", "g1"], bot="vadus@17")["actions"]
     for kind, total in (("visits", sum(row["visits"] for row in rows)), ("prior", 1), ("policy", 1)):
         page.get_by_label("Heat map:").select_option(kind)
@@ -335,8 +335,8 @@ def test_every_view_is_accessible_and_fits(
             if summary.is_visible():
                 summary.click()
         if address == trugo:
-            page.locator(".hit").first.click()
-            page.locator(".choices button").first.wait_for()
+            page.locator(".hit").first.focus()
+            page.locator(".preview").wait_for()
         assert_accessible(page)
     Replay(random_records(2)).save(watched / "replay.html")
     page = open_page((watched / "replay.html").as_uri(), **options)

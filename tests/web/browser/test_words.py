@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from pages import OpenPage, assert_fits, hit
+from pages import OpenPage, assert_fits, button, hit
 from stoneworks import load_game
 from stoneworks.envs.drawing import action_places
 
@@ -155,18 +155,39 @@ def test_a_piece_of_trugo_shows_where_it_may_go(open_game: OpenPage) -> None:
     expect(page.locator(".picture .destinations circle")).to_have_count(ends.count())
     click_at(page, "trugo(radius=3,tiles=7)", "d4/0")
     expect(page.locator(".words")).to_contain_text("choose its destination; “Take back” to choose again")
+    # Nothing is played yet: another piece may be picked, or none.
+    picked = page.locator(".moves .pending")
+    other = page.locator(".hit.instead").first
+    name = other.get_attribute("data-place")
+    expect(picked).not_to_have_text(f"White: {name}")
+    other.click()
+    expect(picked).to_have_text(f"White: {name}")
+    page.keyboard.press("Escape")
+    expect(picked).to_have_count(0)
+    pieces.first.click()
     ends.first.click()
     expect(page.locator('[data-name="commit"]')).to_be_visible()
 
 
-def test_the_rotations_of_a_tile_have_words_and_confirm_is_above_the_board(open_game: OpenPage) -> None:
+def test_a_tile_is_turned_under_the_mouse_by_keys_and_by_fingers(open_game: OpenPage) -> None:
     page = open_game("trugo(radius=3,tiles=7)")
+    preview = page.locator(".preview")
+    hit(page, "d4").hover()
+    expect(preview).to_have_attribute("data-action", "d4/0")
+    expect(page.get_by_text("turn the tile").or_(page.get_by_text("turns the tile"))).to_be_visible()
+    page.mouse.wheel(0, 100)
+    expect(preview).to_have_attribute("data-action", "d4/1")
+    page.keyboard.press("r")
+    expect(preview).to_have_attribute("data-action", "d4/2")
+    page.keyboard.press("Shift+R")
+    expect(preview).to_have_attribute("data-action", "d4/1")
     hit(page, "d4").click()
-    first = page.get_by_role("button", name="rotation 0: top and bottom corners apart")
-    expect(first.get_by_text("top and bottom")).to_be_in_viewport(ratio=1)
-    expect(page.locator(".choices button:has(svg)")).to_have_count(3)
-    expect(page.locator(".choices button").last).to_be_in_viewport(ratio=1)
-    first.click()
+    expect(page.locator(".moves .pending")).to_have_text("White: d4/1")
+    button(page, "take-back").click()
+    hit(page, "d4").focus()
+    page.keyboard.press("r")
+    page.keyboard.press("Enter")
+    expect(page.locator(".moves .pending")).to_have_text("White: d4/2")
     page.evaluate("window.scrollTo(0, 200)")
     confirm = page.locator(".state").get_by_role("button", name="Confirm", exact=True)
     expect(confirm).to_be_in_viewport(ratio=1)
@@ -174,3 +195,20 @@ def test_the_rotations_of_a_tile_have_words_and_confirm_is_above_the_board(open_
     confirm.click()
     expect(status(page)).to_have_text("Blue to move: lay a tile")
     assert_fits(page)
+
+
+def test_a_tap_holds_a_tile_and_further_taps_turn_it(visit: OpenPage, post: Callable[..., Any]) -> None:
+    game = post("games", game="trugo(radius=3,tiles=7)", players=(None, None), confirm=True)
+    page = visit(f"/play/{game['id']}", viewport={"width": 390, "height": 800}, has_touch=True)
+    hit(page, "d4").tap()
+    expect(page.locator(".preview")).to_have_attribute("data-action", "d4/0")
+    hit(page, "d4").tap()
+    expect(page.locator(".preview")).to_have_attribute("data-action", "d4/1")
+    assert not page.locator(".choices").evaluate(
+        """(menu) => {
+          const [one, other] = [menu, document.querySelector('.preview')].map((part) => part.getBoundingClientRect());
+          return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+        }"""
+    ), "the choices cover the tile"
+    page.get_by_role("button", name="Play", exact=True).tap()
+    expect(page.locator(".moves .pending")).to_have_text("White: d4/1")

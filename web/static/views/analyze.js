@@ -5,13 +5,14 @@ import { Board } from "../board.js";
 import { BotChoice } from "../bots.js";
 import { lineChart } from "../charts.js";
 import { judgedTurns, report } from "../report.js";
-import { actionLabel, announce, button, h, inTurn, keepFocus, keyList, labeled, numberCell, percent, resultText, signed, sleep, swatch, tableHead, tableRow, toast, turnText } from "../dom.js";
-import { GameChoice } from "../games.js";
+import { actionLabel, announce, button, copyLink, h, inTurn, keepFocus, keyList, labeled, numberCell, percent, playerName, resultText, signed, sleep, swatch, tableHead, tableRow, toast, turnText } from "../dom.js";
+import { GameChoice, notation } from "../games.js";
 import { importButton } from "../import.js";
+import { recall, remember } from "../memory.js";
 
 const ROWS = 8;
-/** Columns that a heat map can show; an agent without the chosen one shows its policy. */
-const HEATS = ["visits", "policy", "prior"];
+/** Columns that a heat map can show, with their names; an agent without the chosen one shows its policy. */
+const HEATS = ["win", "policy", "visits", "prior"];
 /** Number of places on the board that are marked with percentages, and the minimum share that is. */
 const [MARKS, MARKED_SHARE] = [12, 0.01];
 /** How the numbers of a column are written, and what they are, by its kind. */
@@ -37,6 +38,7 @@ export async function showAnalysis(view, { id, query, signal, go }) {
     const actions = (query.get("moves") ?? "").split(",").filter(Boolean);
     const position = await post("position", { game: query.get("game"), actions }, signal);
     tree = Tree.ofLine(position.game, position.actions, position.movers);
+    tree.name = position.name;
   }
   const known = await info();
   const bots = await botsFor(tree.game);
@@ -49,13 +51,23 @@ export async function showAnalysis(view, { id, query, signal, go }) {
   signal.addEventListener("abort", () => page.stop());
 }
 
-/** Returns the column that a heat map of an analysis shows, and the share of each action, the largest first. */
+/**
+ * Returns what a heat map of an analysis shows: its column, the number in [0, 1] of each action, the greatest first, and for
+ * chances to win how certain they are, by the visits.
+ */
 function heatOf(found, wanted) {
-  const column = found.columns.find(({ name }) => name === wanted) ?? found.columns[0];
-  const numbers = found.actions.map((row) => row[column.name]);
+  const column = found.columns.find(({ name }) => name === wanted) ?? found.columns.find(({ name }) => name === "policy") ?? found.columns[0];
+  const rows = found.actions.filter((row) => row[column.name] !== null);
+  const numbers = rows.map((row) => row[column.name]);
   const sum = column.kind === "count" ? numbers.reduce((total, number) => total + number, 0) || 1 : 1;
-  const shares = found.actions.map((row, index) => [row.action, Math.min(1, numbers[index] / sum)]);
-  return { column, shares: shares.filter(([, share]) => share > 1e-4).sort(([, one], [, other]) => other - one) };
+  if (column.kind !== "value") {
+    const shares = rows.map((row, index) => [row.action, Math.min(1, numbers[index] / sum)]);
+    return { column, shares: shares.filter(([, share]) => share > 1e-4).sort(([, one], [, other]) => other - one) };
+  }
+  const most = Math.max(1, ...rows.map((row) => row.visits ?? 1));
+  const certain = rows.map((row) => [row.action, Math.sqrt((row.visits ?? 1) / most)]);
+  const shares = rows.map((row) => [row.action, (1 + row.win) / 2]);
+  return { column, shares: shares.filter((_, index) => certain[index][1] > 0), certainty: certain.filter(([, share]) => share > 0) };
 }
 
 async function positionForm(go) {
@@ -80,7 +92,7 @@ async function positionForm(go) {
         const actions = moves.value.replace(/(^|\s)\d+\.+/g, " ").split(/[\s,]+/).filter(Boolean);
         try {
           const position = await post("position", { game: game.value, actions });
-          go(`/analyze?${new URLSearchParams({ game: position.game, moves: position.actions.join(",") })}`);
+          go(`analyze?${new URLSearchParams({ game: position.game, moves: position.actions.join(",") })}`);
         } catch (error) {
           problem.textContent = error.message;
           moves.focus();
@@ -99,8 +111,8 @@ async function positionForm(go) {
     { class: "card" },
     h("h2", {}, "A game"),
     h("p", {}, "Import a file of game records; the first of them opens here."),
-    h("div", { class: "row" }, importButton((imported) => go(`/analyze/${imported[0].id}`))),
-    h("p", {}, "Or choose “Analyze” in the ", h("a", { href: "/" }, "list of games"), "."),
+    h("div", { class: "row" }, importButton((imported) => go(`analyze/${imported[0].id}`))),
+    h("p", {}, "Or choose “Analyze” in the ", h("a", { href: "." }, "list of games"), "."),
   );
   return h("div", {}, h("h1", {}, "Analyze"), h("div", { class: "columns" }, form, saved));
 }
@@ -119,6 +131,7 @@ class Tree {
   static stored(fields) {
     const tree = new Tree(fields.game, fields.id);
     tree.title = fields.title;
+    tree.name = fields.name;
     tree.players = fields.players;
     tree.take(fields);
     tree.cursor = fields.current;
@@ -216,28 +229,32 @@ class AnalysisPage {
     const name = tree.game.split("(")[0];
     this.storage = `agents-${name}`;
     const offered = new Set(bots.map((bot) => bot.name));
-    const remembered = JSON.parse(localStorage.getItem(this.storage) ?? "null");
     const networks = bots.filter((bot) => bot.kind === "checkpoint");
-    this.agents = remembered ?? [networks.find((bot) => bot.searches)?.name ?? "mcts:1000", "greedy"].filter((agent) => offered.has(agent));
+    const usual = [networks.filter((bot) => bot.searches).sort((one, other) => (other.rating ?? 0) - (one.rating ?? 0))[0]?.name ?? "mcts:1000", "greedy"].filter((agent) => offered.has(agent));
+    this.agents = recall(this.storage, usual, (agents) => Array.isArray(agents) && agents.every((agent) => typeof agent === "string"));
     if (wanted) this.agents = [wanted, ...this.agents.filter((agent) => agent !== wanted)];
     this.heat = this.agents[0] ?? null;
-    this.heatKind = HEATS.find((kind) => kind === localStorage.getItem("heat")) ?? HEATS[0];
-    this.deepens = localStorage.getItem("deepen") === "on";
-    this.auto = localStorage.getItem("auto-analysis") !== "off";
+    this.heatKind = recall("heat", HEATS[0], (kind) => HEATS.includes(kind));
+    this.deepens = recall("deepen", false);
+    this.auto = recall("auto-analysis", true);
     this.curveAgent = networks.find((bot) => !bot.searches)?.name ?? "mcts:100";
     this.build();
   }
 
   build() {
     const { tree } = this;
-    document.title = `Analysis of ${tree.game} – Stoneworks`;
-    this.play = inTurn((actions) => this.playNow(actions));
-    this.board = new Board((action, then = []) => this.play([action, ...then]), { onMiss: (click) => this.explain(click) });
+    document.title = `Analysis of ${tree.title || tree.name} – Stoneworks`;
+    this.play = inTurn((actions, instead) => this.playNow(actions, instead));
+    this.board = new Board((action, then = [], instead) => this.play([action, ...then], instead), {
+      signal: this.signal,
+      onChosen: (text) => (text ? (this.status.textContent = text) : this.showStatus()),
+      onMiss: (click) => this.explain(click),
+    });
     this.share = h("div", { class: "share" });
     this.shareText = h("span", { class: "share-text" });
     this.bar = h("div", { class: "value-bar", role: "img" }, this.share, this.shareText);
     this.curve = h("div", { class: "curve" });
-    this.report = h("details", { class: "report", open: localStorage.getItem("report") !== "closed", ontoggle: () => localStorage.setItem("report", this.report.open ? "open" : "closed") }, h("summary", {}, "Report of the game"), h("div", {}));
+    this.report = h("details", { class: "report", open: recall("report", true), ontoggle: () => remember("report", this.report.open) }, h("summary", {}, "Report of the game"), h("div", {}));
     this.legend = h("p", { class: "faint center" });
     this.status = h("p", { class: "status" });
     this.panels = h("div", { class: "agents" });
@@ -252,12 +269,12 @@ class AnalysisPage {
       {
         onchange: () => {
           this.heatKind = this.heatChoice.value;
-          localStorage.setItem("heat", this.heatKind);
+          remember("heat", this.heatKind);
           this.showPanels();
           this.showBoard();
         },
       },
-      HEATS.map((kind) => h("option", { value: kind, selected: kind === this.heatKind }, kind)),
+      HEATS.map((kind) => h("option", { value: kind, selected: kind === this.heatKind }, kind === "win" ? "chance to win" : kind)),
     );
     this.curveChoice = h("select", {
       "aria-label": "Agent of the value curve",
@@ -272,7 +289,7 @@ class AnalysisPage {
       checked: this.auto,
       onchange: () => {
         this.auto = auto.checked;
-        localStorage.setItem("auto-analysis", this.auto ? "on" : "off");
+        remember("auto-analysis", this.auto);
         if (this.auto) {
           this.curveDone = this.updateCurve();
           this.think();
@@ -285,7 +302,7 @@ class AnalysisPage {
       checked: this.deepens,
       onchange: () => {
         this.deepens = deepen.checked;
-        localStorage.setItem("deepen", this.deepens ? "on" : "off");
+        remember("deepen", this.deepens);
         this.think();
       },
     });
@@ -305,13 +322,14 @@ class AnalysisPage {
           step("‹", "Previous position", "ArrowLeft"),
           step("›", "Next position", "ArrowRight"),
           step("»", "Last position", "End"),
+          button("Flip", () => this.board.flip(), { "aria-label": "Flip the board" }),
         ),
         h("div", { class: "card" }, h("div", { class: "row" }, h("h2", {}, "Value curve"), this.curveChoice), this.curve, this.report),
       ),
       h(
         "div",
         { class: "side" },
-        h("h1", {}, tree.title || tree.game),
+        h("h1", {}, tree.title || tree.name),
         this.status,
         h(
           "div",
@@ -324,6 +342,7 @@ class AnalysisPage {
         this.panels,
         h("h2", {}, "Moves and variations"),
         this.moves,
+        notation(this.limits.games.find(({ name }) => name === tree.game.split("(")[0])) ?? "",
         labeled("Comment on this position", this.comment, { class: "field comment" }),
         this.tools,
         keyList([
@@ -412,9 +431,13 @@ class AnalysisPage {
   }
 
   /** Plays actions at the cursor; those that were clicked before its position was shown count if they are legal in it. */
-  async playNow(actions) {
+  async playNow(actions, instead) {
     const { tree } = this;
     await this.settle();
+    if (instead) {
+      await this.goTo(tree.nodes.get(tree.cursor).parent);
+      await this.settle();
+    }
     if (![...this.position.legal, ...this.position.buttons].some(({ action }) => action === actions[0])) return null;
     const known = actions.reduce((node, action) => (node === null ? null : (tree.children(node).find((child) => child.action === action)?.id ?? null)), tree.cursor);
     if (known !== null) return this.goTo(known);
@@ -466,12 +489,12 @@ class AnalysisPage {
 
   link() {
     const query = new URLSearchParams({ game: this.tree.game, moves: this.tree.actions(this.tree.cursor).join(",") });
-    return `/analyze?${query}`;
+    return `analyze?${query}`;
   }
 
   showAddress() {
     const { tree } = this;
-    history.replaceState(null, "", tree.id === null ? this.link() : `/analyze/${tree.id}?node=${tree.cursor}`);
+    history.replaceState(null, "", tree.id === null ? this.link() : `analyze/${tree.id}?node=${tree.cursor}`);
   }
 
   async saveComment() {
@@ -494,19 +517,11 @@ class AnalysisPage {
     this.toolsShown = shown;
     this.tools.replaceChildren(
       ...[
-        button("Copy link", async () => {
-          const address = location.origin + this.link();
-          try {
-            await navigator.clipboard.writeText(address);
-            toast("Link copied.");
-          } catch {
-            toast(address);
-          }
-        }),
+        button("Copy link", () => copyLink(this.link())),
         this.opponent.element,
         button("Play from here", () => this.playFromHere(), { disabled: isOver }),
-        tree.id === null ? button("Save", () => this.save(), { class: "primary" }) : h("a", { class: "button", href: `/api/games/${tree.id}/record`, download: true }, "Record"),
-        tree.id === null ? null : h("a", { class: "button", href: `/play/${tree.id}` }, "Game"),
+        tree.id === null ? button("Save", () => this.save(), { class: "primary" }) : h("a", { class: "button", href: `api/games/${tree.id}/record`, download: true }, "Record"),
+        tree.id === null ? null : h("a", { class: "button", href: `play/${tree.id}` }, "Game"),
         !onMainLine ? button("Delete variation", () => this.removeVariation()) : null,
       ].filter(Boolean),
     );
@@ -519,7 +534,7 @@ class AnalysisPage {
     if (opponent.isPending) return opponent.name.focus();
     const players = position.player === 0 ? [null, opponent.value] : [opponent.value, null];
     const game = await post("games", { game: tree.game, players, actions: tree.actions(tree.cursor), confirm: true });
-    this.go(`/play/${game.id}`);
+    this.go(`play/${game.id}`);
   }
 
   /** Keeps the whole tree as a game on the server. */
@@ -528,7 +543,7 @@ class AnalysisPage {
     const { rows, place } = tree.rows();
     const fields = { game: tree.game, players: [null, null], actions: tree.actions(tree.current), title: "Analysis", tree: rows };
     const game = await post("games", fields);
-    this.go(`/analyze/${game.id}?node=${place.get(tree.cursor)}`);
+    this.go(`analyze/${game.id}?node=${place.get(tree.cursor)}`);
   }
 
   async removeVariation() {
@@ -550,8 +565,14 @@ class AnalysisPage {
     const node = tree.cursor;
     const found = this.heat ? this.analysisOf(this.heat) : null;
     if (this.shownLine) fields.line = this.shownLine;
-    else if (found) fields.heat = Object.fromEntries(heatOf(found, this.heatKind).shares);
-    const shown = fields.heat ? `share of the ${heatOf(found, this.heatKind).column.name} of ${this.heat}, in %` : fields.line ? `best line of ${this.lineAgent}` : "";
+    else if (found) {
+      const { shares, certainty } = heatOf(found, this.heatKind);
+      fields.heat = Object.fromEntries(shares);
+      if (certainty) fields.certainty = Object.fromEntries(certainty);
+    }
+    const words = { value: "chance to win after each move", share: "policy", count: "share of the visits" };
+    const { column } = fields.heat ? heatOf(found, this.heatKind) : {};
+    const shown = column ? `${column.name === "prior" ? "prior" : words[column.kind]}, in %, by ${playerName(this.heat)}${fields.certainty ? "; paler where it is worse or less sure" : ""}` : fields.line ? `best line of ${playerName(this.lineAgent)}` : "";
     this.legend.textContent = shown && `Numbers on the board: ${shown}`;
     this.board.element.classList.toggle("quiet", Boolean(this.shownLine || fields.heat));
     const asked = JSON.stringify(fields);
@@ -565,7 +586,7 @@ class AnalysisPage {
     this.shownFields = asked;
     this.shownNode = node;
     this.position = position;
-    this.board.show(position, { label: `Board of ${tree.game} after ${fields.actions.length} actions` });
+    this.board.show(position, { label: `Board of ${tree.name} after ${fields.actions.length} actions` });
     this.showTools();
     this.showStatus();
     this.showButtons();
@@ -609,7 +630,7 @@ class AnalysisPage {
   }
 
   agentsChanged() {
-    localStorage.setItem(this.storage, JSON.stringify(this.agents));
+    remember(this.storage, this.agents);
     if (!this.agents.includes(this.heat)) this.heat = this.agents[0] ?? null;
     this.showAgentChoice();
     this.showPanels();
@@ -693,7 +714,7 @@ class AnalysisPage {
     const bot = this.bots.find((known) => known.name === agent) ?? this.typed.get(agent);
     const found = this.found.get(this.keyOf(agent));
     const remove = button("×", () => this.removeAgent(agent), { class: "quiet", "aria-label": `Remove ${agent}`, "data-name": `remove ${agent}` });
-    const head = h("div", { class: "agent-head" }, h("h2", {}, agent), remove);
+    const head = h("div", { class: "agent-head" }, h("h2", { title: agent }, playerName(agent)), remove);
     const panel = h("section", { class: "agent card", "aria-label": agent }, head);
     if (bot && bot.rating !== null) panel.append(h("p", { class: "rating" }, `rated ${Math.round(bot.rating)} ± ${Math.round(bot.error)}`));
     if (!found) {
@@ -721,7 +742,9 @@ class AnalysisPage {
     }
     if (found.simulations !== null) facts.push(`${found.simulations} simulations`);
     facts.push(`${found.seconds.toFixed(2)} s`);
-    const marked = heatOf(found, this.heatKind).shares.filter(([, share]) => share >= MARKED_SHARE).slice(0, MARKS).map(([action]) => action);
+    const heat = heatOf(found, this.heatKind);
+    const order = heat.certainty ? [...heat.certainty].sort(([, one], [, other]) => other - one) : heat.shares.filter(([, share]) => share >= MARKED_SHARE);
+    const marked = order.slice(0, MARKS).map(([action]) => action);
     const text = ({ name, kind }, row) => (row[name] === null ? "" : KINDS[kind][0](row[name]));
     panel.append(
       h("p", { class: "faint" }, facts.join(" · ")),
@@ -809,7 +832,7 @@ class AnalysisPage {
       this.showJudgments(turns, agent);
       const marked = turns.filter((turn) => turn.mark);
       this.curve.replaceChildren(
-        lineChart([{ name: agent, xs: keys.map((_, index) => index), ys }], {
+        lineChart([{ name: playerName(agent), xs: keys.map((_, index) => index), ys }], {
           title: `Value for ${this.position?.colors[0] ?? "player 0"} after each action, by ${agent}`,
           low: -1,
           high: 1,

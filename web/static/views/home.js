@@ -2,9 +2,11 @@
 
 import { botsFor, download, get, info, post } from "../api.js";
 import { BotChoice } from "../bots.js";
-import { button, h, keepFocus, requestCounter, resultOfPlayers, table, tableRow, toast, when } from "../dom.js";
+import { button, count, h, keepFocus, parseSvg, playerName, requestCounter, resultOfPlayers, sleep, table, tableRow, toast, when } from "../dom.js";
 import { GameChoice, howToPlay } from "../games.js";
 import { importButton } from "../import.js";
+import { recall, remember } from "../memory.js";
+import { countSeconds, prepare } from "../prepare.js";
 
 const PAGE = 20;
 
@@ -12,18 +14,24 @@ export async function showHome(view, { signal, go }) {
   document.title = "Stoneworks";
   const known = await info();
   const list = h("section", { class: "card", "aria-labelledby": "games-heading" });
-  view.append(
-    h("h1", {}, "Play"),
-    h("div", { class: "columns" }, await newGame(known.games, go), list),
-  );
+  view.append(h("h1", {}, "Play"), h("div", { class: "home" }, await newGame(known.games, go, signal), list));
   await showGames(list, 0, signal);
 }
 
-async function newGame(games, go) {
-  const remembered = JSON.parse(localStorage.getItem("new-game") ?? "{}");
+/** Returns whether a remembered choice of a new game has the form that is written. */
+function isChoice({ game, values, players, confirm }) {
+  const names = Array.isArray(players) ? players.map((name) => typeof name) : [];
+  return typeof game === "string" && typeof values === "object" && values !== null && String(names) === "string,string" && typeof confirm === "boolean";
+}
+
+async function newGame(games, go, signal) {
+  const remembered = recall("new-game", {}, isChoice);
   const labels = [0, 1].map(() => h("span", {}));
-  const seats = labels.map((label) => new BotChoice(label));
+  const seats = labels.map((label) => new BotChoice(label, { chosen: () => getReady() }));
   const rules = h("div", {});
+  const unrated = h("p", { class: "faint", hidden: true }, "No bot has been rated on this board, so there are no levels.");
+  const ready = h("p", { class: "faint preparing" });
+  let preparing = null;
   const confirm = h("input", { type: "checkbox", checked: remembered.confirm ?? true });
   let wanted = remembered.players ?? null;
   let isFirst = wanted === null;
@@ -37,7 +45,9 @@ async function newGame(games, go) {
     });
     rules.replaceChildren(howToPlay(game) ?? "");
     try {
-      const easy = (await botsFor(text)).find((bot) => bot.level === "Easy")?.name;
+      const bots = await botsFor(text);
+      const easy = bots.find((bot) => bot.level?.startsWith("Easy"))?.name ?? "mcts:10";
+      unrated.hidden = bots.some((bot) => bot.level);
       if (!isLatest()) return;
       await Promise.all(
         seats.map((seat, index) => seat.list(text, { wanted: wanted ? wanted[index] : seat.value, fallback: easy })),
@@ -45,16 +55,32 @@ async function newGame(games, go) {
       if (isFirst) seats[1].value = easy;
       isFirst = false;
       wanted = null;
+      getReady();
     } catch (error) {
       if (isLatest()) toast(error.message);
     }
   }
 
-  const choice = new GameChoice(games, { chosen: remembered.game, changed: updateBots });
+  /** Prepares the chosen bots, and says how long that takes. */
+  async function getReady() {
+    preparing?.abort();
+    const own = (preparing = new AbortController());
+    const bots = [...new Set(seats.map((seat) => seat.value).filter(Boolean))];
+    ready.textContent = "";
+    await sleep(300, signal); // a click may be one of several
+    if (own.signal.aborted || !bots.length) return;
+    countSeconds((seconds) => {
+      ready.textContent = `Preparing ${choice.game.title}: its programs are compiled, once on this machine … ${seconds} s`;
+    }, AbortSignal.any([own.signal, signal]));
+    await prepare(choice.text(), bots);
+    if (!own.signal.aborted) ready.textContent = "Ready.";
+    own.abort();
+  }
+
+  const choice = new GameChoice(games, { chosen: remembered.game, values: remembered.values, changed: updateBots, pictures: true });
   const form = h(
     "form",
     {
-      class: "card",
       "aria-labelledby": "new-heading",
       onsubmit: async (event) => {
         event.preventDefault();
@@ -64,20 +90,23 @@ async function newGame(games, go) {
           if (pending.isPending) return pending.name.focus();
         }
         const players = seats.map((seat) => seat.value);
-        localStorage.setItem(
-          "new-game",
-          JSON.stringify({ game: choice.game.name, players: players.map((name) => name ?? ""), confirm: confirm.checked }),
-        );
+        remember("new-game", { game: choice.game.name, values: choice.values(), players: players.map((name) => name ?? ""), confirm: confirm.checked });
         const game = await post("games", { game: choice.game.name, options: choice.values(), players, confirm: confirm.checked });
-        go(`/play/${game.id}`);
+        go(`play/${game.id}`);
       },
     },
-    h("h2", { id: "new-heading" }, "New game"),
-    choice.element,
-    h("div", { class: "seats" }, seats.map((seat) => seat.element)),
-    h("label", { class: "check" }, confirm, " Confirm each turn before it counts"),
-    h("button", { type: "submit", class: "primary" }, "Start the game"),
-    rules,
+    h("div", { class: "card wide" }, h("h2", { id: "new-heading" }, "New game"), choice.tiles),
+    h(
+      "div",
+      { class: "card" },
+      choice.options,
+      h("div", { class: "seats" }, seats.map((seat) => seat.element)),
+      unrated,
+      h("label", { class: "check" }, confirm, " Confirm each turn before it counts"),
+      h("button", { type: "submit", class: "primary" }, "Start the game"),
+      ready,
+      rules,
+    ),
   );
   await choice.choose(choice.game);
   return form;
@@ -89,22 +118,22 @@ async function showGames(section, first, signal) {
   if (first && !answer.games.length) return again(Math.max(0, first - PAGE));
   const rows = answer.games.map((game) =>
     tableRow([
-      [h("a", { href: `/play/${game.id}` }, game.title || game.game), game.title ? h("div", { class: "faint" }, game.game) : null],
-      game.players.map((player) => player ?? "person").join(" – "),
-      game.result ? resultOfPlayers(game.result, game.players) : "in progress",
+      h("td", { class: "game-cell" }, game.picture ? h("span", { class: "game-picture", "aria-hidden": "true" }, parseSvg(game.picture)) : null, h("span", {}, h("a", { href: `play/${game.id}` }, game.title || game.name), game.title ? h("div", { class: "faint" }, game.name) : null)),
+      game.players.map(playerName).join(" – "),
+      game.result ? resultOfPlayers(game.result, game.players) : h("strong", {}, game.person_to_move ? "your move" : "in progress"),
       h("td", { class: "faint" }, when(game.updated)),
       h(
         "td",
         { class: "actions" },
-        h("a", { href: `/analyze/${game.id}`, "aria-label": `Analyze ${game.game}`, "data-name": `analyze ${game.id}` }, "Analyze"),
+        h("a", { href: `analyze/${game.id}`, "aria-label": `Analyze ${game.title || game.name}`, "data-name": `analyze ${game.id}` }, "Analyze"),
         button(
           "Delete",
           async () => {
-            if (!window.confirm(`Delete ${game.title || game.game}? It cannot be brought back.`)) return;
+            if (!window.confirm(`Delete ${game.title || game.name}? It cannot be brought back.`)) return;
             await post(`games/${game.id}/delete`);
             await again(first);
           },
-          { class: "quiet", "aria-label": `Delete ${game.title || game.game}`, "data-name": `delete ${game.id}` },
+          { class: "quiet", "aria-label": `Delete ${game.title || game.name}`, "data-name": `delete ${game.id}` },
         ),
       ),
     ]),
@@ -134,5 +163,5 @@ async function exportAll() {
   h("a", { href: address, download: "games.jsonl" }).click();
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
   const leftOut = Number(response.headers.get("stoneworks-games-left-out"));
-  if (leftOut) toast(`${leftOut} ${leftOut === 1 ? "game" : "games"} left out: damaged, of another version, or of a game that is not installed`);
+  if (leftOut) toast(`${count(leftOut, "game")} left out: damaged, of another version, or of a game that is not installed`);
 }

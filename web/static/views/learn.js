@@ -20,12 +20,11 @@ export async function showRules(view, { id, signal }) {
   if (!game?.illustrated) throw new ApiError("There are no illustrated rules of this game.", 404);
   document.title = `Rules of ${game.title} – Stoneworks`;
   const { illustrations } = await get("rules", { game: id }, signal);
-  const figures = illustrations.map(({ ruling, caption, description, svg }) => {
+  const figures = illustrations.map(({ title, ruling, caption, description, svg }) => {
     const picture = parseSvg(svg);
     picture.setAttribute("aria-hidden", "true"); // its letters are labeled paths
-    const title = ruling[0].toUpperCase() + ruling.slice(1).replace("-", " ");
     const labeled = h("div", { role: "img", "aria-label": description }, picture);
-    return h("figure", { class: "card" }, h("h2", {}, title), labeled, h("figcaption", {}, caption));
+    return h("figure", { class: "card" }, h("h2", {}, title, ruling && h("span", { class: "faint" }, ` ${ruling}`)), labeled, h("figcaption", {}, caption));
   });
   view.append(
     h("h1", {}, `Rules of ${game.title}`),
@@ -41,8 +40,9 @@ class Lessons {
     this.signal = signal;
     this.go = go;
     this.nextRequest = requestCounter();
-    this.play = inTurn((actions) => this.playNow(actions));
-    this.board = new Board((action, then = []) => this.play([action, ...then]), {
+    this.play = inTurn((actions, instead) => this.playNow(actions, instead));
+    this.board = new Board((action, then = [], instead) => this.play([action, ...then], instead), {
+      signal,
       onChosen: (text) => {
         this.status.textContent = text || this.words;
       },
@@ -83,7 +83,7 @@ class Lessons {
     if (!isLatest()) return;
     this.learner ??= position.player;
     this.done = played.length > 0 && (played.length >= lesson.answers.length || position.player !== this.learner);
-    this.position = this.done ? { ...position, legal: [], places: {} } : position;
+    this.position = this.done ? { ...position, legal: [], instead: [], places: {} } : position;
     const color = position.colors[position.player];
     this.words = position.outcome ? "The game is over" : `${color} to move: ${position.turn}${position.supplies && `; ${position.supplies}`}`;
     this.status.textContent = this.words;
@@ -116,8 +116,10 @@ class Lessons {
     return why ? `${winner}: ${why}.` : `${winner}.`;
   }
 
-  async playNow(actions) {
-    if (this.done || ![...this.position.legal, ...this.position.buttons].some(({ action }) => action === actions[0])) return;
+  async playNow(actions, instead) {
+    const { legal, buttons, instead: others } = this.position;
+    if (this.done || ![...(instead ? others : legal), ...buttons].some(({ action }) => action === actions[0])) return;
+    if (instead) this.played.pop();
     for (const action of actions) {
       const wanted = this.lesson.answers[this.played.length];
       if (!this.done && wanted?.length && !wanted.includes(action)) {
@@ -152,6 +154,6 @@ class Lessons {
     const game = shown.length ? `${this.game.name}(${shown.join(",")})` : this.game.name;
     const easy = (await botsFor(game)).find(({ level }) => level === "Easy");
     const created = await post("games", { game, players: [null, easy?.name ?? "random"], confirm: true });
-    this.go(`/play/${created.id}`);
+    this.go(`play/${created.id}`);
   }
 }

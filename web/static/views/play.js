@@ -3,15 +3,19 @@
 import { botNamed, botsFor, get, info, isAbort, post } from "../api.js";
 import { Board } from "../board.js";
 import { BotChoice } from "../bots.js";
-import { actionLabel, announce, button, h, inTurn, keepFocus, keyList, labeled, resultText, sleep, swatch, toast, turnText } from "../dom.js";
-import { howToPlay } from "../games.js";
+import { actionLabel, announce, button, copyLink, h, inTurn, keepFocus, keyList, labeled, playerName, resultText, sleep, swatch, toast, turnText } from "../dom.js";
+import { howToPlay, notation } from "../games.js";
+import { recall, remember } from "../memory.js";
+import { countSeconds, prepare } from "../prepare.js";
 
 export async function showGame(view, { id, signal, go }) {
   const first = await get(`games/${id}`, {}, signal);
   const page = new GamePage(id, signal, go);
   page.ratings = new Map((await botsFor(first.game)).map((bot) => [bot.name, bot]));
   const { games } = await info();
-  page.element.querySelector(".side").append(howToPlay(games.find((game) => game.name === first.game.split("(")[0])) ?? "");
+  const game = games.find(({ name }) => name === first.game.split("(")[0]);
+  page.moves.after(notation(game) ?? "");
+  page.element.querySelector(".side").append(howToPlay(game) ?? "");
   signal.throwIfAborted();
   view.append(page.element);
   page.show(first);
@@ -29,9 +33,11 @@ class GamePage {
     this.paused = false;
     this.thinking = null;
     this.shownTurn = null;
+    this.isLost = false;
     this.board = new Board(
-      inTurn((action, then) => this.act(action, then)),
+      inTurn((action, then, instead) => this.act(action, then, instead)),
       {
+        signal,
         onChosen: (text) => {
           this.status.textContent = text || this.statusText();
         },
@@ -52,19 +58,21 @@ class GamePage {
     this.tools = h("div", { class: "row", role: "group", "aria-label": "Game" });
     this.moves = h("ol", { class: "moves", tabindex: "0", "aria-label": "Moves" });
     this.score = h("p", { class: "faint score" });
-    this.speed = h("input", { type: "range", min: "0", max: "3000", step: "100", value: localStorage.getItem("speed") ?? "600" });
+    this.speed = h("input", { type: "range", min: "0", max: "3000", step: "100", value: String(recall("speed", 600)) });
     this.speed.addEventListener("input", () => {
-      localStorage.setItem("speed", this.speed.value);
+      remember("speed", this.speed.valueAsNumber);
       this.speedText.textContent = `${(this.speed.valueAsNumber / 1000).toFixed(1)} s`;
     });
     this.speedText = h("span", { class: "faint" }, `${(this.speed.valueAsNumber / 1000).toFixed(1)} s`);
     this.speedField = labeled("Pause between turns", h("span", { class: "pair" }, this.speed, this.speedText));
     this.title = h("h1", {});
+    this.progress = h("progress", { hidden: true, "aria-label": "The bot is being prepared" });
+    this.sound = h("input", { type: "checkbox", checked: recall("sound", false), onchange: () => remember("sound", this.sound.checked) });
     this.confirm = h("input", { type: "checkbox", onchange: () => this.send("confirm", { confirm: this.confirm.checked }, false) });
     this.element = h(
       "div",
       { class: "game play" },
-      h("div", { class: "stage" }, h("div", { class: "state" }, h("div", {}, this.status, this.supplies), this.turn), this.board.element),
+      h("div", { class: "stage" }, h("div", { class: "state" }, h("div", {}, this.status, this.progress, this.supplies), this.turn), this.board.element),
       h(
         "div",
         { class: "side" },
@@ -75,16 +83,18 @@ class GamePage {
         this.tools,
         this.speedField,
         h("label", { class: "check" }, this.confirm, " Confirm each turn"),
+        h("label", { class: "check" }, this.sound, " Sound"),
         h("h2", {}, "Moves"),
         this.moves,
         keyList([
-          ["arrows", "move over the board"],
+          ["Tab, arrows", "move over the board"],
           ["Enter", "choose a place; confirm the turn"],
           ["Backspace", "take back an action"],
           ["Escape", "choose another place"],
+          ["wheel, r", "turn a tile"],
           ["p, e, s", "pass, end the turn, swap"],
-          ["u, h, f", "undo, hint, flip seats"],
-          [", .", "look at earlier and later positions"],
+          ["u, h, f", "undo, hint, flip the board"],
+          ["← →, Home, End", "look at earlier and later positions"],
         ]),
       ),
     );
@@ -109,8 +119,10 @@ class GamePage {
       this.thinking = null;
     }
     if (isOtherPosition) this.shownTurn = null;
-    document.title = `${game.game} – Stoneworks`;
-    this.title.textContent = game.title || game.game;
+    document.title = `${game.title || game.name} – Stoneworks`;
+    this.title.textContent = game.title || game.name;
+    if (this.sound.checked && before && game.position.actions.length > before.position.actions.length) playSound();
+    if (!before) prepare(game.game, this.bots());
     if (this.shownTurn === null) this.showBoard();
     this.board.element.dataset.revision = game.revision;
     this.showPlayers();
@@ -120,13 +132,14 @@ class GamePage {
     this.showButtons();
     this.showMoves();
     this.showScore();
+    this.showCard(before);
     this.confirm.checked = game.confirm;
     this.continueWithBot();
   }
 
   showBoard() {
     const { game } = this;
-    const label = `Board of ${game.game}, ${game.turns.length} turns played`;
+    const label = `Board of ${game.name}, ${game.turns.length} turns played`;
     this.board.show(game.position, { hint: this.hint.slice(0, 1), label });
   }
 
@@ -135,7 +148,11 @@ class GamePage {
   }
 
   name(player) {
-    return this.game.players[player] ?? "Person";
+    return playerName(this.game.players[player]);
+  }
+
+  bots() {
+    return [...new Set(this.game.players.filter((player) => player !== null))];
   }
 
   /** Looks up the ratings of bots that are not in the list. */
@@ -172,7 +189,7 @@ class GamePage {
           "div",
           { class: `player${active ? " active" : ""}`, "aria-current": active ? "true" : undefined },
           h("span", { class: `swatch ${position.colors[player].toLowerCase()}`, "aria-hidden": "true" }),
-          h("span", { class: "who" }, h("strong", {}, this.name(player)), h("span", { class: "faint" }, position.colors[player])),
+          h("span", { class: "who", title: game.players[player] ?? "" }, h("strong", {}, this.name(player)), h("span", { class: "faint" }, [position.colors[player], rating?.level].filter(Boolean).join(" · "))),
           rating && rating.rating !== null
             ? h("span", { class: "rating", title: "rating on the ladder of this board, with its standard error" }, `${Math.round(rating.rating)} ± ${Math.round(rating.error)}`)
             : null,
@@ -194,7 +211,7 @@ class GamePage {
     }
     if (game.complete_turn) return position.outcome ? "This turn ends the game: confirm it" : "Confirm the turn, or take it back";
     const color = position.colors[position.player];
-    if (!this.isPerson(position.player)) return this.thinking ? `${this.name(position.player)} is thinking …` : `${color} to move`;
+    if (!this.isPerson(position.player)) return this.thinking ? this.thinkingText : `${color} to move`;
     return position.turn ? `${color} to move: ${position.turn}` : `${color} to move`;
   }
 
@@ -240,10 +257,11 @@ class GamePage {
         ...[
           button("Undo", () => this.undo(), { disabled: !game.turns.length, "data-name": "undo" }),
           persons.length ? button("Hint", () => this.askHint(), { disabled: !personToMove, "data-name": "hint" }) : null,
-          persons.length === 1 ? button("Flip seats", () => this.flip(), { disabled: Boolean(game.result), "data-name": "flip" }) : null,
-          persons.length ? button("Resign", () => this.send("resign"), { disabled: Boolean(game.result), "data-name": "resign" }) : null,
-          h("a", { class: "button", href: `/analyze/${this.id}` }, "Analyze"),
-          h("a", { class: "button", href: `/api/games/${this.id}/record`, download: true }, "Record"),
+          button("Flip the board", () => this.board.flip(), { "data-name": "flip" }),
+          persons.length === 1 ? button("Swap sides", () => this.swapSides(), { disabled: Boolean(game.result), "data-name": "sides" }) : null,
+          persons.length ? button("Resign", () => this.resign(), { disabled: Boolean(game.result), "data-name": "resign" }) : null,
+          h("a", { class: "button", href: `analyze/${this.id}` }, "Analyze"),
+          h("a", { class: "button", href: `api/games/${this.id}/record`, download: true }, "Record"),
           game.result ? button("Play again", () => this.again(), { "data-name": "again" }) : null,
         ].filter(Boolean),
       );
@@ -282,11 +300,37 @@ class GamePage {
       const actions = game.turns.slice(0, wanted).flatMap(([, ofTurn]) => ofTurn);
       const position = await post("position", { game: game.game, actions }, this.signal);
       if (this.shownTurn !== wanted || this.game.current !== game.current) return;
-      this.board.show({ ...position, legal: [], places: {} }, { label: `Position after turn ${wanted}` });
+      this.board.show({ ...position, legal: [], instead: [], places: {} }, { label: `Position after turn ${wanted}` });
     }
     this.status.textContent = this.statusText();
     this.showButtons();
     this.showMoves();
+  }
+
+  /** Shows over the board, once the game has ended, who won and why. */
+  showCard(before) {
+    const { result, turns } = this.game;
+    if (result && before?.result && this.card) return;
+    this.card?.remove();
+    this.card = null;
+    if (!result || this.shownTurn !== null) return;
+    const [headline, ...why] = this.statusText().split(": ");
+    const link = `analyze?${new URLSearchParams({ game: this.game.game, moves: turns.flatMap(([, actions]) => actions).join(",") })}`;
+    this.card = h(
+      "section",
+      { class: "board-card", "aria-label": "Result" },
+      button("×", () => this.card.remove(), { class: "quiet close", "aria-label": "Close" }),
+      h("h2", {}, headline),
+      why.length ? h("p", {}, why.join(": ")) : null,
+      h(
+        "div",
+        { class: "row center" },
+        button("Rematch", () => this.again(), { class: "primary", "data-name": "rematch" }),
+        h("a", { class: "button", href: `analyze/${this.id}` }, "Analyze"),
+        button("Share", () => copyLink(link)),
+      ),
+    );
+    this.board.element.append(this.card);
   }
 
   showScore() {
@@ -300,9 +344,10 @@ class GamePage {
   // -- Acting ------------------------------------------------------------------------------------------------------------
 
   /** Plays an action that was clicked; one that was clicked before the last answer counts if it is still legal. */
-  async act(action, then) {
+  async act(action, then, instead) {
     await this.sending;
-    if (this.game.position.legal.some((item) => item.action === action)) await this.send("act", { action, then });
+    const { legal, instead: others } = this.game.position;
+    if ((instead ? others : legal).some((item) => item.action === action)) await this.send("act", { action, then, instead });
   }
 
   /** Sends a request and shows its answer; until then, further ones are not sent. */
@@ -332,6 +377,7 @@ class GamePage {
   /** Shows on the board why a click on it is illegal. */
   async explain(click) {
     const { position, players, complete_turn: isComplete, result } = this.game;
+    if (this.thinking && this.shownTurn === null) return this.board.say(`${this.name(position.player)} is to move; wait for it, or stop it.`, click);
     if (this.shownTurn !== null || isComplete || result || players[position.player] !== null) return;
     const { reasons } = await post("why", { game: position.game, actions: position.actions, ...click }, this.signal);
     if (!reasons.length || position !== this.game.position) return;
@@ -349,21 +395,30 @@ class GamePage {
     await this.send("undo");
   }
 
-  async flip() {
+  async resign() {
+    if (window.confirm("Resign? The game is lost then.")) await this.send("resign");
+  }
+
+  async swapSides() {
+    if (!window.confirm("Swap sides with the bot? It goes on with your position.")) return;
     await this.send("players", { players: [...this.game.players].reverse() }, false);
   }
 
   async again() {
     const game = await post("games", { game: this.game.game, players: this.game.players, confirm: this.game.confirm });
-    this.go(`/play/${game.id}`);
+    this.go(`play/${game.id}`);
   }
 
   async askHint() {
     const node = this.game.current;
     if (this.shownTurn !== null) await this.look(null);
-    this.status.textContent = "Looking for a hint …";
-    announce(this.status.textContent);
-    const hint = await post(`games/${this.id}/hint`, { node }, this.signal).finally(() => this.showStatus());
+    const own = new AbortController();
+    this.showThinking((seconds) => `Looking for a hint … ${seconds}`, own.signal);
+    announce("Looking for a hint …");
+    const hint = await post(`games/${this.id}/hint`, { node }, this.signal).finally(() => {
+      own.abort();
+      this.showStatus();
+    });
     if (this.game.current !== node) return;
     this.hint = hint.actions;
     if (this.shownTurn !== null) return;
@@ -384,25 +439,53 @@ class GamePage {
     this.signal.addEventListener("abort", stop);
     this.showButtons();
     this.showPlayers();
-    this.status.textContent = this.statusText();
+    const bot = this.game.players[this.game.position.player];
+    const counting = AbortSignal.any([own.signal, this.signal]);
     let answer = null;
     try {
+      this.showThinking((seconds) => `Preparing ${playerName(bot)}: its programs are compiled, once on this machine … ${seconds}`, counting, this.progress);
+      this.thinkingText = `${playerName(bot)} is thinking …`;
+      this.status.textContent = this.thinkingText;
+      await Promise.race([prepare(this.game.game, this.bots()), new Promise((_, reject) => counting.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError"))))]);
+      this.showThinking((seconds) => `${playerName(bot)} is thinking … ${seconds}`, counting);
       if (!this.game.players.includes(null) && this.game.turns.length) await sleep(this.speed.valueAsNumber, own.signal);
       answer = await post(`games/${this.id}/bot`, { node: this.game.current }, own.signal);
     } catch (error) {
       if (!isAbort(error)) {
+        this.isLost = error.status === 0;
         if (error.status !== 409) {
-          this.paused = true;
+          this.paused = !this.isLost;
           toast(error.message);
         }
-        answer = await get(`games/${this.id}`, {}, this.signal).catch(() => null);
+        answer = this.isLost ? null : await get(`games/${this.id}`, {}, this.signal).catch(() => null);
       }
     } finally {
       this.signal.removeEventListener("abort", stop);
-      if (this.thinking === own) this.thinking = null;
+      if (this.thinking === own) {
+        this.thinking = null;
+        this.progress.hidden = true;
+      }
     }
+    own.abort();
     if (this.signal.aborted) return;
+    if (this.isLost) return this.showStatus(); // it goes on when the server is back
     this.show(answer ?? this.game);
+  }
+
+  /** Shows how long something takes, from the first second on, with a bar if one is given. */
+  showThinking(text, signal, bar = null) {
+    this.counting?.abort();
+    const own = new AbortController();
+    this.counting = own;
+    signal.addEventListener("abort", () => own.abort(), { once: true });
+    own.signal.addEventListener("abort", () => {
+      this.progress.hidden = true;
+    });
+    countSeconds((seconds) => {
+      this.thinkingText = text(`${seconds} s`);
+      if (bar) bar.hidden = false;
+      if (this.shownTurn === null) this.status.textContent = this.thinkingText;
+    }, own.signal);
   }
 
   pause() {
@@ -425,13 +508,18 @@ class GamePage {
         if (document.hidden) await sleep(1000, this.signal);
         else {
           const signal = AbortSignal.any([this.signal, waiting.signal]);
-          const answer = await get(`games/${this.id}/wait`, { revision: this.game.revision }, signal);
+          const path = this.isLost ? `games/${this.id}` : `games/${this.id}/wait`;
+          const answer = await get(path, this.isLost ? {} : { revision: this.game.revision }, signal);
           await this.sending; // until then, clicks on buttons have no effect
-          if (answer.revision > this.game.revision) this.show(answer);
+          const wasLost = this.isLost;
+          this.isLost = false;
+          if (wasLost || answer.revision > this.game.revision) this.show(answer);
         }
       } catch (error) {
         if (error.status === 404) return;
-        if (!isAbort(error)) await sleep(2000, this.signal).catch(() => {});
+        if (isAbort(error)) continue;
+        this.isLost ||= error.status === 0;
+        await sleep(2000, this.signal).catch(() => {});
       } finally {
         document.removeEventListener("visibilitychange", look);
       }
@@ -440,11 +528,15 @@ class GamePage {
 
   key(event) {
     if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea")) return;
-    if ((event.key === "," || event.key === ".") && this.game.turns.length) {
-      const at = this.shownTurn ?? this.game.turns.length;
-      this.look(event.key === "," ? at - 1 : at + 1);
+    const last = this.game.turns.length;
+    const at = this.shownTurn ?? last;
+    const to = { ",": at - 1, ".": at + 1, ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key];
+    if (to !== undefined && last) {
+      event.preventDefault();
+      this.look(to);
       return;
     }
+    if (event.key === "Escape" && this.game.position.instead.length) return this.send("take-back");
     const names = { Backspace: "take-back", p: "pass", e: "end", s: "swap", u: "undo", h: "hint", f: "flip" };
     let name = names[event.key];
     if (event.key === "Enter" && !event.target.closest("button, a, summary, .hit")) name = "commit";
@@ -454,4 +546,18 @@ class GamePage {
     event.preventDefault();
     found.click();
   }
+}
+
+/** Plays the sound of a stone on wood. */
+function playSound() {
+  const audio = new AudioContext();
+  const [tone, volume] = [audio.createOscillator(), audio.createGain()];
+  tone.frequency.value = 190;
+  tone.type = "triangle";
+  volume.gain.setValueAtTime(0.25, audio.currentTime);
+  volume.gain.exponentialRampToValueAtTime(0.001, audio.currentTime + 0.09);
+  tone.connect(volume).connect(audio.destination);
+  tone.start();
+  tone.stop(audio.currentTime + 0.1);
+  tone.onended = () => audio.close();
 }

@@ -3,7 +3,7 @@
 import { get, info, isAbort, post } from "../api.js";
 import { Board } from "../board.js";
 import { lineChart, ratingChart, short } from "../charts.js";
-import { button, h, keepFocus, labeled, numberCell, percent, requestCounter, resultOfPlayers, signed, sleep, swatch, table, tableRow, toast, when } from "../dom.js";
+import { button, count, h, keepFocus, labeled, numberCell, percent, requestCounter, resultOfPlayers, signed, sleep, swatch, table, tableRow, toast, when } from "../dom.js";
 import { replayControls } from "../replay_controls.js";
 
 const SCORES = { 0: "1–0", 1: "0–1", draw: "½–½" };
@@ -82,7 +82,7 @@ function stateOf({ state }) {
 }
 
 function addressOf(source) {
-  return `/watch?${new URLSearchParams({ source: source.id })}`;
+  return `watch?${new URLSearchParams({ source: source.id })}`;
 }
 
 function showSources(list, sources, chosen) {
@@ -149,7 +149,7 @@ function showRun(part, run, go) {
     run.algorithm,
     run.axis ? `${short(latest(run.axis) ?? 0)} ${run.axis.replaceAll("_", " ")}` : null,
     latest(`total_${run.axis}`) ? `of ${short(latest(`total_${run.axis}`))}` : null,
-    latest("games") === undefined ? null : `${short(latest("games"))} games`,
+    latest("games") === undefined ? null : latest("games") === 1 ? "1 game" : `${short(latest("games"))} games`,
     latest("seconds") === undefined ? null : duration(latest("seconds")),
   ].filter(Boolean);
   const shown = new Set([run.axis, `total_${run.axis}`, "positions", "frames", "games", "iterations", "seconds"]);
@@ -176,9 +176,9 @@ function showRun(part, run, go) {
 
 /** Returns buttons to play against the agent of a run, and to analyze with it. */
 function agentButtons({ game, agent }, go) {
-  const play = async () => go(`/play/${(await post("games", { game, players: [null, agent + SEARCH], confirm: true })).id}`);
+  const play = async () => go(`play/${(await post("games", { game, players: [null, agent + SEARCH], confirm: true })).id}`);
   const query = new URLSearchParams({ game, agent: agent + SEARCH });
-  return h("div", { class: "row" }, button("Play against it", play), h("a", { class: "button", href: `/analyze?${query}` }, "Analyze with it"));
+  return h("div", { class: "row" }, button("Play against it", play), h("a", { class: "button", href: `analyze?${query}` }, "Analyze with it"));
 }
 
 /** Returns a chart of the scores against each opponent with their 95 % intervals. */
@@ -199,7 +199,7 @@ function scoreCharts(run) {
       low: rows.map((row) => row.interval?.[0]),
       high: rows.map((row) => row.interval?.[1]),
     }));
-    return h("div", { class: "card" }, lineChart(lines, { title: `Scores of the ${player} in matches, with 95 % intervals`, xLabel: run.axis ?? "positions", low: 0, high: 1, dots: true, named: true, width: 400, height: 170 }));
+    return h("div", { class: "card" }, lineChart(lines, { title: `Scores of the ${player} in matches, with 95 % intervals`, xLabel: run.axis ?? "positions", low: 0, high: 1, dots: true, width: 400, height: 170 }));
   });
 }
 
@@ -243,7 +243,7 @@ function crossTable(order, matches) {
   const cell = (row, column) => {
     const found = scores.get(`${row}\n${column}`);
     if (!found) return numberCell(row === column ? "–" : "", { class: "number faint" });
-    return numberCell((100 * found[0]).toFixed(0), { class: `number shade-${Math.round(4 * found[0])}`, title: `${found[1]} games` });
+    return numberCell((100 * found[0]).toFixed(0), { class: `number shade-${Math.round(4 * found[0])}`, title: count(found[1], "game") });
   };
   const rows = order.map((row) => tableRow([h("th", { scope: "row" }, row), ...order.map((column) => cell(row, column))]));
   return table("Cross table: score of the row against the column", ["score of row, %", ...order.map((name) => [name])], rows, { class: "cross" });
@@ -266,10 +266,10 @@ async function showRecords(part, context) {
     const isLatest = nextRequest();
     const answer = await get("watch/records", { source: source.id, first, count: PAGE, ...filters }, signal);
     if (!isLatest()) return;
-    const facts = [answer.total === answer.all ? `${answer.all} games` : `${answer.total} of ${answer.all} games`];
+    const facts = [answer.total === answer.all ? count(answer.all, "game") : `${answer.total} of ${count(answer.all, "game")}`];
     if (answer.mean_length !== null) facts.push(`${answer.mean_length.toFixed(1)} actions on average`);
     if (answer.first_player_score !== null) facts.push(`score of player 0: ${percent(answer.first_player_score, 1)}`);
-    if (answer.broken) facts.push(`${answer.broken} invalid lines`);
+    if (answer.broken) facts.push(count(answer.broken, "invalid line"));
     summary.textContent = facts.join(" · ");
     showChoices(answer);
     const text = JSON.stringify([answer, first, shown]);
@@ -364,7 +364,7 @@ async function showReplay(part, record, signal) {
     const position = await post("position", { game: record.game, actions: record.actions.slice(0, at) }, signal);
     if (!isLatest()) return;
     why.textContent = position.why;
-    board.show({ ...position, legal: [], places: {} }, { label: `Position after ${at} actions` });
+    board.show({ ...position, legal: [], instead: [], places: {} }, { label: `Position after ${at} actions` });
   };
   const { begin, slider, counter, moves, row } = replayControls(h, { slow: 1.5, normal: 0.6, fast: 0.15 }, show);
   counter.className = "faint";
@@ -381,7 +381,7 @@ async function showReplay(part, record, signal) {
       slider,
       row,
       moves,
-      h("a", { class: "button", href: `/analyze?${query}` }, "Analyze this game"),
+      h("a", { class: "button", href: `analyze?${query}` }, "Analyze this game"),
     ),
   );
   const turns = record.turns.map(([, actions, color]) => ({ mark: swatch(color), actions }));

@@ -48,12 +48,14 @@ def test_pieces_are_drawn_on_their_corners_and_a_picked_one_and_where_it_may_go_
     assert centers(draw(played(FOUR_TILES)), "picked") == centers(draw(played(FOUR_TILES)), "destinations") == []
 
 
-def test_both_pieces_of_a_stack_are_seen_the_upper_one_drawn_last_and_higher() -> None:
+def test_both_pieces_of_a_stack_are_seen_the_upper_one_drawn_last() -> None:
     drawing = draw(played(f"{FOUR_TILES} e5^ >e6v"))
     ((lower_x, lower_y),) = centers(drawing, "stones color-1")
     ((upper_x, upper_y),) = centers(drawing, "stones color-0")
-    assert lower_x == upper_x
-    assert upper_y < lower_y
+    assert lower_y == upper_y
+    assert upper_x - lower_x > trugo.STACKED_RADIUS, "more than half of the lower one is seen"
+    neighbor = np.hypot(trugo.PITCH / 2 - (upper_x - lower_x), trugo.EDGE / 2)
+    assert neighbor > 2 * trugo.STACKED_RADIUS, "a stack on the next corner is apart"
     assert drawing.svg.index("stones color-1") < drawing.svg.index("stones color-0")
     assert centers(drawing, "last-move") == [(upper_x, upper_y)]
     assert centers(drawing, "last-start") == [(0.0, pytest.approx(-trugo.EDGE, abs=0.1))]
