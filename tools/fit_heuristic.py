@@ -147,8 +147,8 @@ class Heuristic:
     - the kernels ``table_of(board)``, index of the board, and ``phase_of(board, state)``;
     - the kernel ``weigh(board, state, weights, counts)``, the sum of the weights of a position's terms, which counts the terms
       unless ``counts`` is None;
-    - ``WEIGHTS``, ``float32[num_boards, num_phases, num_terms]``, which ``heuristic`` reads;
-    - the kernel ``heuristic_by_hand``, the heuristic that plays the first games.
+    - ``WEIGHTS``, ``float32[num_boards, num_phases, num_terms]``;
+    - the kernel ``learned_heuristic``, which reads them; ``heuristic``, the hand-written one, plays the first games.
     """
 
     def __init__(self, game: Game) -> None:
@@ -162,10 +162,10 @@ class Heuristic:
         """Return the kernels with weights ``float32[num_knots, num_terms]``, or the hand-written ones."""
         kernels = dict(heuristic_kernels(self.game))
         if of_knots is None:
-            return {**kernels, "heuristic": self.module.heuristic_by_hand}
+            return kernels
         weights = self.module.WEIGHTS.copy()
         weights[self.table] = self.phases.shares() @ of_knots
-        kernels["heuristic"] = specialized_kernel(self.module.heuristic.py_func, name, {"WEIGHTS": weights})
+        kernels["heuristic"] = specialized_kernel(self.module.learned_heuristic.py_func, name, {"WEIGHTS": weights})
         return kernels
 
     def player(self, kernels: dict[str, Any], seed: int, **budget: Any) -> AlphaBetaBot:

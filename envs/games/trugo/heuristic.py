@@ -1,10 +1,11 @@
-"""Heuristic of Trugo: learned weights of pieces, their surroundings and the next tile.
+"""Heuristics of Trugo: the hand-written one that bots play with, and one with learned weights.
 
-``heuristic`` sums weights from ``heuristic.json`` (see :mod:`stoneworks.envs.rules.compiler.weights`): of each piece by the tiles
-around it, of each top piece by its three neighbors, of removable tiles by the pieces on them, of the best tile to lay, and of
-small numbers of pieces.
+``learned_heuristic`` sums weights from ``heuristic.json`` (see :mod:`stoneworks.envs.rules.compiler.weights`): of each piece by the
+tiles around it, of each top piece by its three neighbors, of removable tiles by the pieces on them, of the best tile to lay,
+and of small numbers of pieces. It is stronger (docs/experiments.md), and becomes the heuristic of the bots when the ladders, whose
+ratings are of players with the hand-written one, are made again.
 
-``heuristic_by_hand``, from which the weights were learned, counts material and the captures that the next turn may make. A
+``heuristic``, from which the weights were learned, counts material and the captures that the next turn may make. A
 group is in danger if the opponent can fill its last open corner; in the waning phase, so are the pieces on a tile that may be
 removed. A turn captures only one of these, so the largest danger to the player not to move counts nearly in full and all others
 count little. In the waning phase, an advantage is worth more the fewer tiles are left, which makes the leading player prefer to
@@ -318,7 +319,7 @@ def rate_tile(board: Record, state: Record, player: int, hex_: int, group_of: In
 
 
 @kernel
-def heuristic_by_hand(board: Record, state: Record, player: int) -> float:
+def heuristic(board: Record, state: Record, player: int) -> float:
     """Return the difference in piece values in favor of ``player``."""
     num_groups, group_of, groups = find_groups(board, state)
     advantage = worth_of(board, state, player, num_groups, group_of, groups)
@@ -546,7 +547,7 @@ def heuristic_by_weights(board: Record, state: Record, player: int, weights: Rec
 
 
 @kernel
-def heuristic(board: Record, state: Record, player: int) -> float:
+def learned_heuristic(board: Record, state: Record, player: int) -> float:
     """Return the learned evaluation for ``player``."""
     return heuristic_by_weights(board, state, player, WEIGHTS)
 

@@ -60,7 +60,6 @@ def test_values_and_ratings_are_those_of_the_simple_evaluation(name: str) -> Non
         states = states[(states["last_stone"] == NONE) & (states["consecutive_passes"] == 0)]
     assert len(states) > 100
     before, kernels = states.tobytes(), dict(heuristic_kernels(game))
-    kernels["heuristic"] = getattr(game_part(game, "heuristic"), "heuristic_by_hand", kernels["heuristic"])
     masks, ratings = (np.zeros((2, len(states), game.num_actions), dtype) for dtype in (np.int8, np.float32))
     values = np.zeros((2, len(states), 2), np.float32)
     for row, chosen in enumerate((kernels, {name: getattr(simple, name, kernels[name]) for name in kernels})):
