@@ -23,7 +23,8 @@ _READY = """() => {
 
 
 def choose_board(page: Page, name: str, options: dict[str, str]) -> Locator:
-    """Fill in the board of a new game, and return the lists of players."""
+    """Fill in the board of a new game, and return the lists of players. Bots are not prepared: that takes long on many boards."""
+    page.route("**/api/prepare", lambda route: route.fulfill(json={"seconds": 0}))
     page.get_by_role("radio", name=name).check(force=True)
     if (more := page.get_by_text("More options")).count() and any(
         not page.get_by_label(re.compile(f"^{option}\\b")).is_visible() for option in options
