@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.benchmark_run import BenchmarkRun, commit
 from benchmarks.protocol import Result
-from benchmarks.run import BenchmarkRun, commit
 from stoneworks.cluster import ClusterError, Identity, check_identity, connected, identity_of
 from stoneworks.extras import require_extra
 from stoneworks.locks import InUseError

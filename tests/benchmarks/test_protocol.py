@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("scipy")
 
-from benchmarks import check, learners, protocol, run
+from benchmarks import benchmark_run, check, learners, protocol, run
 from benchmarks.learners import LEARNERS, load_learner, ours, reinforce, sb3
 from benchmarks.protocol import TASKS, Games, Result, ResultError, Task, check_result, read_results
 from benchmarks.summary import interquartile_mean, performance_profile, stratified
@@ -74,8 +74,8 @@ def mine(tmp_path: Path) -> str:
     return str(file)
 
 
-def begin(algorithm: str, task: str, output: Path, seed: int = 0) -> run.BenchmarkRun:
-    return run.BenchmarkRun(algorithm, task, seed, BUDGET, FEW, output)
+def begin(algorithm: str, task: str, output: Path, seed: int = 0) -> benchmark_run.BenchmarkRun:
+    return benchmark_run.BenchmarkRun(algorithm, task, seed, BUDGET, FEW, output)
 
 
 #: Algorithms that differ from others in settings alone.
@@ -123,7 +123,9 @@ class _Killed(BaseException):
     """Stands for the end of a process."""
 
 
-@pytest.mark.parametrize(("interrupted_class", "where"), [(TimedTraining, "advance"), (run.BenchmarkRun, "_rate")])
+@pytest.mark.parametrize(
+    ("interrupted_class", "where"), [(TimedTraining, "advance"), (benchmark_run.BenchmarkRun, "_rate")]
+)
 def test_an_interrupted_run_continues_at_its_last_point(
     interrupted_class: type, where: str, tiny: str, small: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,7 +159,7 @@ def test_a_run_killed_saving_restarts(mine: str, tiny: str, tmp_path: Path, monk
         killed.train(tmp_path / "work")
     state = TrainingState.from_file(tmp_path / "work" / "training" / STATE_FILE)
     assert (state.saved, state.points) == (False, 1)
-    monkeypatch.setattr(run, "commit", lambda: 40 * "1")
+    monkeypatch.setattr(benchmark_run, "commit", lambda: 40 * "1")
     one = begin(mine, tiny, tmp_path)
     assert one.result.commit != 40 * "1"
     one.train(tmp_path / "work")
