@@ -193,12 +193,12 @@ ENDANGERED = {"e5v": "O", "e4^": "X", "f4^": "X", "e3^": "X", "d6^": "O"}
 
 
 def waxing_position(pieces: dict[str, str], to_move: int) -> State:
-    return trugo_position("trugo", "DISC", pieces, to_move, pool=1).state
+    return trugo_position("trugo", "DISC", pieces, to_move, pool=2).state
 
 
 def fewest_blue_pieces_after_a_move(state: State) -> int:
     """Return how few pieces of Blue any move of a piece, by the player to move, leaves."""
-    ends = [end for _, end in ends_of_turn(state) if end.record["pool"]]
+    ends = [end for _, end in ends_of_turn(state) if end.record["pool"] == state.record["pool"]]
     return min(int(end.record["num_pieces"][1]) for end in [state, *ends])
 
 
