@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
 from game_play import played
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import State, load_game
-from stoneworks.envs.rules.game_registry import GAMES, small_games
+from stoneworks.envs.rules.game_registry import small_games
 from svg_reading import centers
 
 
 @pytest.fixture(autouse=True)
 def no_drawings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the games' own drawings away."""
-    without = {name: dataclasses.replace(GAMES[name], drawing=None) for name in GAMES.built_in_names()}
-    monkeypatch.setattr(GAMES, "_built_in", without)
+    monkeypatch.setattr("stoneworks.envs.drawing.drawing_of", lambda game: None)
 
 
 @pytest.mark.parametrize("game", small_games())
