@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -149,11 +149,16 @@ class Heuristic:
       unless ``counts`` is None;
     - ``WEIGHTS``, ``float32[num_boards, num_phases, num_terms]``;
     - the kernel ``learned_heuristic``, which reads them; ``heuristic``, the hand-written one, plays the first games.
+
+    Raises:
+        ValueError: the game has no such heuristic.
     """
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self.module: Any = game_part(game, "heuristic")
+        self.module = cast(Any, game_part(game, "heuristic"))
+        if not hasattr(self.module, "TERMS"):
+            raise ValueError(f"{game.name} has no heuristic with learned weights: its module must define TERMS")
         self.phases: Phases = self.module.PHASES
         self.terms: tuple[str, ...] = self.module.TERMS
         self.table = int(game.compiled(_find_table, {"table_of": self.module.table_of})(game.board))
