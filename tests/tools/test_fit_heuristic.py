@@ -80,5 +80,5 @@ def test_a_run_that_is_repeated_or_continued_gives_equal_weights(tmp_path: Path)
 
 
 def test_a_game_without_terms_is_an_error_that_names_it() -> None:
-    with pytest.raises(ValueError, match="vadus.*TERMS"):
+    with pytest.raises(ValueError, match=r"vadus.*TERMS"):
         Run(load_game("vadus(size=3)"), Path("nowhere"), Plan(1, 20, 0.0, 0, 1, 0.01))
