@@ -201,7 +201,7 @@ def test_truncated_games_of_self_play_are_draws_and_not_bootstrapped() -> None:
 def test_opponents_that_win_get_more_games_and_copies_join_them() -> None:
     module = example("prioritized_opponents")
     games = VectorEnv(
-        8, "vadus(size=2)", opponent={"random": 1, "greedy": 1}, observation=ObservationFormat(layout="flat"), seed=1
+        8, "vadus(size=2)", opponent={"random": 1, "greedy": 1}, observation=ObservationFormat(layout="flat")
     )
     opponents = module.PrioritizedOpponents(games, rollouts_per_copy=2)
     opponents.scores["random"] = 1.0

@@ -34,7 +34,8 @@ def test_answers_are_the_documents_that_the_handlers_declare(start_server: Any, 
             response = client.request(method, f"/api/{path}", **given)
             assert response.status_code == 200, response.text
             adapter = TypeAdapter(kind)
-            known = adapter.dump_python(adapter.validate_json(response.content, strict=True), mode="json")
+            is_strict = kind is not WatchedGame  # a document, whose tuples are not read from JSON directly
+            known = adapter.dump_python(adapter.validate_json(response.content, strict=is_strict), mode="json")
             assert known == response.json(), path
             return known
 

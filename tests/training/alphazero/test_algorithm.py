@@ -328,7 +328,9 @@ def test_a_run_of_each_game_resumes_from_its_files(tmp_path: Path, game: str) ->
 def test_figures_are_explained_and_lines_show_the_shares_of_the_time(finished_run: Path, repository: Path) -> None:
     rows = read_metrics(finished_run / "metrics.jsonl", "positions")
     of_all = {"positions", "total_positions", "seconds", "positions_per_second"}
-    assert set(rows[-1]) == of_all | set(chain(*METRICS.values()))
+    scores = {key for key in rows[-1] if key.startswith("matches/")}
+    assert scores == {f"matches/{pair}" for pair in ("policy_random", "policy_greedy", "policy@4_random")}
+    assert set(rows[-1]) == of_all | scores | set(chain(*METRICS.values()))
     page = (repository / "docs" / "training.md").read_text(encoding="utf-8")
     assert set(chain(*METRICS.values())) <= set(re.findall(r"^\| `(\w+)`", page, re.MULTILINE))
     assert all(f"`{group}`" in page for group in METRICS)
