@@ -116,8 +116,17 @@ def _play(
     for chunk in played.uncounted() if result.finished else ():
         stored.remove(chunk)  # workers were ahead of the decision of the test
     with contextlib.suppress(RatingError):
-        result.save(stored.path / RESULTS_FILE)
+        if not _is_stored(result, stored.path / RESULTS_FILE):
+            result.save(stored.path / RESULTS_FILE)
     return result
+
+
+def _is_stored(result: ArenaResult, path: Path) -> bool:
+    """Return whether a file has these results already, so that looking at a finished arena changes nothing."""
+    try:
+        return ArenaResult.from_file(path).to_fields() == result.to_fields()
+    except (OSError, ValueError):
+        return False
 
 
 def load_arena(folder: str | os.PathLike[str]) -> ArenaResult:
