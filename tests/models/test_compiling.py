@@ -15,7 +15,7 @@ def test_kernels_are_compiled_once_and_then_loaded(tmp_path, monkeypatch):
     assert {result.part for result in results} == set(PARTS)
     assert [(done, total) for _, done, total in seen] == [(n, len(PARTS)) for n in range(1, len(PARTS) + 1)]
     kernels = sorted(path.name for path in (tmp_path / "kernels").iterdir())
-    for kernel in ("apply_action", "play_out", "search_turns", "evaluate_leaves", "search_proof", "evaluate_network"):
+    for kernel in ("apply_action", "play_out", "search_turns", "evaluate_leaves", "search_proof", "run_network"):
         assert any(kernel in name for name in kernels), kernel
     compile_games([game], num_processes=1)
     assert sorted(path.name for path in (tmp_path / "kernels").iterdir()) == kernels

@@ -68,6 +68,7 @@ def test_bots_of_other_packages_declare_what_their_names_say() -> None:
             BotSpec.parse(name)
 
 
+@pytest.mark.needs("torch")
 def test_names_omit_what_is_the_default_of_the_constructor() -> None:
     for entry in (*BOTS.loadable(), CHECKPOINT_SEARCH):
         if entry.bot.startswith("stoneworks."):
