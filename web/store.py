@@ -170,8 +170,7 @@ class Store:
                 created.append(new)
             if number + len(created) > _MAX_GAMES:
                 raise RequestError(
-                    f"there must be at most {_MAX_GAMES} games, got {number + len(created)}; delete some first",
-                    409,
+                    f"there must be at most {_MAX_GAMES} games, got {number + len(created)}; delete some first", 409
                 )
         return created, known
 
