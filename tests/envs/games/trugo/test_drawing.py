@@ -72,13 +72,6 @@ def test_a_tile_that_was_laid_or_removed_last_is_outlined() -> None:
     assert theme.LAST_MOVE in ElementTree.tostring(group, encoding="unicode")
 
 
-def test_the_picture_shows_the_hexes_of_all_numbers() -> None:
-    start = played("e5/0")
-    numbered, marked = draw(start, numbers={start.string_to_action("e8/0"): "1"}), draw(start, marks={"e8": "1"})
-    views = [ElementTree.fromstring(drawing.svg).attrib["viewBox"] for drawing in (numbered, marked, draw(start))]
-    assert views[0] == views[1] != views[2]
-
-
 def test_filled_hexes_have_their_color_and_a_policy_is_a_heat_map() -> None:
     drawing = draw(played("e5/0"), fill={"e5": "gold", "f5": "gold"}, marks={"f5": "12"})
     assert pixel(drawing, 0, 0) == rgb("#ffd700")
