@@ -101,7 +101,7 @@ def test_a_bot_is_prepared_before_the_game_begins_and_a_wait_is_explained(visit:
 
 def test_the_board_says_that_the_opponent_is_to_move(visit: OpenPage, post: Callable[..., Any]) -> None:
     page = visit()
-    delay_answers(page, "bot", 4000)
+    delay_answers(page, "bot", 60_000)  # longer than a click takes on a busy machine
     page.goto(page.url.rstrip("/") + play(page, "vadus(size=3)", post, players=["random", None]))
     expect(page.locator(".status")).to_contain_text("random is thinking")
     page.locator(".overlay").click(position={"x": 9, "y": 9})
