@@ -130,11 +130,3 @@ def test_agents_of_the_command_line_play_on_the_page(start_server: Any, runs: Pa
         found = client.post("/api/analyze", json={"game": str(GAME), "actions": ["c3"], "bot": "me"}).json()
         assert (found["bot"], found["simulations"]) == ("me", 10)
         assert [column["name"] for column in found["columns"]] == ["policy", "visits", "win"]
-
-
-def test_every_illustrated_ruling_has_a_title_and_moves_are_explained() -> None:
-    for name in game_names():
-        guide = load_game(name).guide
-        rulings = {illustration.ruling.partition("-")[0] for illustration in guide.illustrations}
-        assert rulings - {"turn", "end"} == set(guide.titles), name
-        assert guide.notation
