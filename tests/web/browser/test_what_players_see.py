@@ -48,6 +48,17 @@ def play(page: Page, game: str, post: Callable[..., Any], actions: str = "", **f
 # -- Values ----------------------------------------------------------------------------------------------------------------
 
 
+def test_the_headline_of_an_analysis_is_the_value_of_its_best_move(visit: OpenPage, post: Callable[..., Any]) -> None:
+    found = post("analyze", game="vadus(size=5)", actions=["e5"], bot="vadus@64")
+    best = found["actions"][0]
+    assert best["action"] == found["line"][0]
+    assert found["value"] == pytest.approx(best["win"], abs=1e-6)
+    page = visit(VADUS)
+    agent = page.get_by_role("region", name="vadus@64")
+    expect(agent).to_contain_text(f"White {50 + 50 * found['value']:.1f} %")
+    expect(page.locator(".value-bar")).to_have_attribute("aria-label", re.compile(f"{50 - 50 * best['win']:.0f} %"))
+
+
 def test_the_heat_map_shows_how_good_each_move_is_not_how_often_it_was_tried(visit: OpenPage) -> None:
     def same_visits(route: Route) -> None:
         fields = route.fetch().json()
@@ -137,6 +148,33 @@ def test_a_growing_board_seldom_changes_its_scale_and_never_its_middle(
     xs, ys = zip(*middles, strict=True)
     assert max(xs) - min(xs) <= 8
     assert max(ys) - min(ys) <= 8
+
+
+def test_a_lesson_of_taigo_marks_one_half_of_a_tile_after_the_other(visit: OpenPage) -> None:
+    page = visit("/learn/taigo")
+    for _ in range(3):
+        page.get_by_role("button", name="Skip").click()
+    page.get_by_role("button", name="Show me").click()
+    for place in ("e4", "d5"):
+        expect(page.locator(".hit.hinted")).to_have_count(1)
+        expect(page.locator(".hit.hinted")).to_have_attribute("data-place", place)
+        page.locator(".hit.hinted").click()
+    expect(page.locator(".learn .status")).to_contain_text("Done.")
+
+
+def test_a_movable_piece_has_a_bright_outline(visit: OpenPage, post: Callable[..., Any]) -> None:
+    page = visit(play(visit("/"), "trugo(radius=3,tiles=7)", post, "d4/0 d5/1 e4/0 c5/0 d3/1 e3/1"))
+    outline = page.locator(".hit.piece .dot").first
+    expect(outline).to_have_css("stroke", "rgb(255, 179, 0)")
+    expect(outline).to_have_css("opacity", "1")
+
+
+def test_marks_of_the_last_move_stay_during_a_turn(visit: OpenPage, post: Callable[..., Any]) -> None:
+    page = visit(play(visit("/"), "vadus(size=4)", post, "d4 a4 a5"))
+    marks = page.locator(".picture .last-move circle")
+    expect(marks).to_have_count(2)
+    hit(page, "c4").click()
+    expect(marks).to_have_count(3)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -309,6 +347,31 @@ def test_the_last_board_is_offered_again_and_an_empty_number_is_the_usual_one(vi
     page.get_by_label("size, ").fill("")
     page.get_by_label("size, ").press("Tab")
     expect(page.get_by_label("Game string")).to_have_value("vadus(size=9)")
+
+
+def test_levels_are_the_same_ratings_on_measured_boards_and_missing_on_others(visit: OpenPage) -> None:
+    page = visit("/")
+    levels = page.locator(".seats select").nth(1).locator('optgroup[label="Opponents by level"] option')
+    found = []
+    for board in ("quick", "standard"):
+        page.get_by_role("group", name="Boards").get_by_role("button", name=board).click()
+        expect(levels).to_have_count(4)
+        found.append([text.partition(":")[0] for text in levels.all_inner_texts()])
+    assert found == [["Beginner, 0", "Easy, 400", "Medium, 800", "Hard, 1300"]] * 2
+    page.get_by_role("group", name="Boards").get_by_role("button", name="large").click()
+    expect(levels).to_have_count(0)
+    expect(page.get_by_text("No bot has been rated on this board")).to_be_visible()
+
+
+def test_an_error_has_a_way_on_and_moves_and_rules_are_explained(visit: OpenPage, post: Callable[..., Any]) -> None:
+    page = visit("/play/nothing", expects_errors=True)
+    page.get_by_role("link", name="To the games").click()
+    page.get_by_role("heading", name="New game").wait_for()
+    page = visit(play(page, "trugo(radius=3,tiles=7)", post))
+    page.get_by_text("How moves are written").click()
+    expect(page.locator(".notation")).to_contain_text("“d4^” picks the piece there")
+    page.locator(".notation").get_by_role("link", name="the illustrated rules").click()
+    expect(page.get_by_role("heading", name="Tiles and rotations R1")).to_be_visible()
 
 
 # -- The browser and the way to the server -----------------------------------------------------------------------------------
