@@ -58,6 +58,7 @@ class Target(NamedTuple):
         run_time: LLVM code of the functions for memory that compiled kernels call, without data layout and triple.
         convention: calling convention of the entry functions. With one, they return nothing.
         before_call: LLVM code that each entry function begins with.
+        library: functions that take the place of those of the C library (see ``renamed``).
         kept: functions of the run time that the other machine can call as well.
         renamed: functions that have another name on the target.
         vectorizes: whether loops become vector operations.
@@ -69,6 +70,7 @@ class Target(NamedTuple):
     run_time: str
     convention: str = ""
     before_call: str = ""
+    library: tuple[EntryFunction, ...] = ()
     kept: tuple[str, ...] = ()
     renamed: Mapping[str, str] = {"sqrt": "llvm.sqrt.f64"}
     vectorizes: bool = True
@@ -148,7 +150,7 @@ def compile_entries(target: Target, entries: Sequence[EntryFunction]) -> tuple[A
     )
     header = f'target datalayout = "{machine.target_data}"\ntarget triple = "{target.triple}"\n'
     module = llvm.parse_assembly(header + target.run_time)
-    for entry in entries:
+    for entry in (*target.library, *entries):
         module.link_in(_module_of(entry, target, header))
     exported = {*target.kept, *(entry.name for entry in entries)}
     for function in module.functions:
