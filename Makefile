@@ -52,7 +52,7 @@ coverage: setup  ## the lines and branches that the tests run; for reading, noth
 test-browser: setup links  ## the web interface and the documentation site, which it builds, in Debian's Chromium (apt-get install chromium)
 	$(PYTHON) -m pytest tests/web/browser --numprocesses auto --dist loadfile
 
-INTEGRATIONS := torch rllib agilerl pufferlib lightzero trackers
+INTEGRATIONS := torch rllib agilerl pufferlib lightzero trackers datasets
 
 test-integrations: $(INTEGRATIONS:%=test-integrations-%)  ## the examples and adapters against the real libraries, one environment per group
 
@@ -158,8 +158,8 @@ RESULTS := benchmarks/results
 benchmark: setup  ## the runs of docs/benchmark.md that are missing; start it once per idle core (OPTIONS="--task vadus-5": in part)
 	$(PYTHON) -m benchmarks.run --output $(RESULTS) $(OPTIONS)
 
-benchmark-page: setup  ## check these runs, draw their figures and write their table into docs/benchmark.md
-	$(PYTHON) -m benchmarks.check $(RESULTS) --figures docs/images/benchmark --page docs/benchmark.md
+benchmark-page: setup  ## check these runs, draw their figures and write their table into docs/benchmark-results.md
+	$(PYTHON) -m benchmarks.check $(RESULTS) --figures docs/images/benchmark --page docs/benchmark-results.md
 
 images: setup  ## the pictures of the docs
 	$(PYTHON) docs/make_images.py

@@ -262,7 +262,7 @@ def test_the_ladders_are_those_of_this_version_which_the_page_and_the_citation_n
 def test_the_stored_results_are_valid_and_the_page_has_their_table(repository: Path) -> None:
     results, problems = read_results(repository / "benchmarks" / "results")
     assert problems == []
-    page = (repository / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    page = (repository / "docs" / "benchmark-results.md").read_text(encoding="utf-8")
     for budget in {result.budget for result in results}:
         rows = check.Rows([result for result in results if result.budget == budget])
         assert check.table(rows, budget) in page

@@ -8,14 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 from playwright.sync_api import Page, Route, expect
 
 from game_play import random_state
-from pages import OpenPage, assert_fits, delay_answers, hit
+from pages import OpenPage, assert_accessible, assert_fits, delay_answers, hit
 from stoneworks import load_game
-from stoneworks.envs.drawing import theme
+from stoneworks.envs.drawing import action_places, theme
+from stoneworks.envs.rules import State
 
 BLOCKED_STORAGE = """Object.defineProperty(window, 'localStorage', {
   get() { throw new DOMException('denied', 'SecurityError'); }
@@ -44,6 +46,17 @@ def play(page: Page, game: str, post: Callable[..., Any], actions: str = "", **f
 
 
 # -- Values ----------------------------------------------------------------------------------------------------------------
+
+
+def test_the_headline_of_an_analysis_is_the_value_of_its_best_move(visit: OpenPage, post: Callable[..., Any]) -> None:
+    found = post("analyze", game="vadus(size=5)", actions=["e5"], bot="vadus@64")
+    best = found["actions"][0]
+    assert best["action"] == found["line"][0]
+    assert found["value"] == pytest.approx(best["win"], abs=1e-6)
+    page = visit(VADUS)
+    agent = page.get_by_role("region", name="vadus@64")
+    expect(agent).to_contain_text(f"White {50 + 50 * found['value']:.1f} %")
+    expect(page.locator(".value-bar")).to_have_attribute("aria-label", re.compile(f"{50 - 50 * best['win']:.0f} %"))
 
 
 def test_the_heat_map_shows_how_good_each_move_is_not_how_often_it_was_tried(visit: OpenPage) -> None:
@@ -88,6 +101,15 @@ def test_a_bot_is_prepared_before_the_game_begins_and_a_wait_is_explained(visit:
     expect(page.locator(".moves > li")).not_to_have_count(0)
 
 
+def test_the_board_says_that_the_opponent_is_to_move(visit: OpenPage, post: Callable[..., Any]) -> None:
+    page = visit()
+    delay_answers(page, "bot", 60_000)  # longer than a click takes on a busy machine
+    page.goto(page.url.rstrip("/") + play(page, "vadus(size=3)", post, players=["random", None]))
+    expect(page.locator(".status")).to_contain_text("random is thinking")
+    page.locator(".overlay").click(position={"x": 9, "y": 9})
+    expect(page.locator(".words")).to_have_text("random is to move; wait for it, or stop it.")
+
+
 def test_an_open_game_goes_on_after_a_restart_of_the_server(
     open_page: OpenPage, start_server: Any, tmp_path: Path
 ) -> None:
@@ -126,6 +148,33 @@ def test_a_growing_board_seldom_changes_its_scale_and_never_its_middle(
     xs, ys = zip(*middles, strict=True)
     assert max(xs) - min(xs) <= 8
     assert max(ys) - min(ys) <= 8
+
+
+def test_a_lesson_of_taigo_marks_one_half_of_a_tile_after_the_other(visit: OpenPage) -> None:
+    page = visit("/learn/taigo")
+    for _ in range(3):
+        page.get_by_role("button", name="Skip").click()
+    page.get_by_role("button", name="Show me").click()
+    for place in ("e4", "d5"):
+        expect(page.locator(".hit.hinted")).to_have_count(1)
+        expect(page.locator(".hit.hinted")).to_have_attribute("data-place", place)
+        page.locator(".hit.hinted").click()
+    expect(page.locator(".learn .status")).to_contain_text("Done.")
+
+
+def test_a_movable_piece_has_a_bright_outline(visit: OpenPage, post: Callable[..., Any]) -> None:
+    page = visit(play(visit("/"), "trugo(radius=3,tiles=7)", post, "d4/0 d5/1 e4/0 c5/0 d3/1 e3/1"))
+    outline = page.locator(".hit.piece .dot").first
+    expect(outline).to_have_css("stroke", "rgb(255, 179, 0)")
+    expect(outline).to_have_css("opacity", "1")
+
+
+def test_marks_of_the_last_move_stay_during_a_turn(visit: OpenPage, post: Callable[..., Any]) -> None:
+    page = visit(play(visit("/"), "vadus(size=4)", post, "d4 a4 a5"))
+    marks = page.locator(".picture .last-move circle")
+    expect(marks).to_have_count(2)
+    hit(page, "c4").click()
+    expect(marks).to_have_count(3)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -168,7 +217,87 @@ PLACE = """(place) => {
 }"""
 
 
+@pytest.mark.parametrize(("game", "sides"), [("taugo", 4), ("laido(size=3)", 6), ("trugo", 6)])
+def test_the_board_is_turned_side_by_side_within_its_view(
+    visit: OpenPage, post: Callable[..., Any], game: str, sides: int
+) -> None:
+    page = visit(play(visit("/"), game, post))
+    page.locator(".board .picture").wait_for()
+    places = page.locator(".hit").evaluate_all("hits => hits.map((hit) => hit.dataset.place)")
+    before = page.evaluate(PLACE, places[0])
+    seen = [before]
+    for _ in range(sides - 1):
+        page.keyboard.press("t")
+        seen.append(page.evaluate(PLACE, places[0]))
+        assert page.evaluate(OUTSIDE) == []
+    assert len({(round(box["x"] / 8), round(box["y"] / 8)) for box in seen}) == sides
+    page.keyboard.press("t")
+    assert page.evaluate(PLACE, places[0]) == pytest.approx(before, abs=0.5)
+
+
+OUTSIDE = """() => {
+  const frame = document.querySelector(".overlay").getBoundingClientRect();
+  const centers = [...document.querySelectorAll(".hit .area")].map((area) => area.getBoundingClientRect());
+  const isOutside = (box) =>
+    box.x < frame.x - 1 || box.y < frame.y - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 1;
+  return centers.filter(isOutside);
+}"""
+
+
+def test_what_a_cut_would_change_is_shown_under_the_mouse(visit: OpenPage, post: Callable[..., Any]) -> None:
+    state = load_game("taugo(size=8)").new_initial_state()
+    rng = np.random.default_rng(5)
+    while not any(is_cut(state, action) for action in state.legal_actions()):
+        state.apply_action(rng.choice(state.legal_actions()))
+    cut = next(action for action in state.legal_actions() if is_cut(state, action))
+    game = state.get_game()
+    actions = " ".join(game.action_to_string(action) for action in state.history())
+    page = visit(play(visit("/"), "taugo(size=8)", post, actions, confirm=False))
+    place = action_places(game, cut)[0].name
+    hit(page, place).hover()
+    if any(action_places(game, other)[0].name == place for other in state.legal_actions() if other != cut):
+        hit(page, place).click()
+        page.locator(f'.choices [data-action="{game.action_to_string(cut)}"]').hover()
+    expect(page.locator(f'.changes[data-action="{game.action_to_string(cut)}"] circle')).not_to_have_count(0)
+    after = state.clone()
+    after.apply_action(cut)
+    changed = int((after.record["stones"] != state.record["stones"]).sum())
+    assert changed > 1
+    expect(page.locator(".changes circle")).to_have_count(changed)
+
+
+def is_cut(state: State, action: int) -> bool:
+    """Return whether an action is a cut."""
+    num_cells = state.get_game().grid.num_cells
+    return num_cells <= action < 5 * num_cells
+
+
 # -- Names and ways on -----------------------------------------------------------------------------------------------------
+
+
+def test_people_can_name_themselves(visit: OpenPage) -> None:
+    page = visit("/")
+    page.get_by_role("radio", name="Vadus").check(force=True)
+    page.locator(".seats select").first.select_option("")
+    name = page.get_by_role("textbox", name="Name of the person in seat 1")
+    name.fill("Ada <b>")
+    page.locator(".seats select").last.select_option("random")
+    expect(page.get_by_role("textbox", name="Name of the person in seat 2")).to_be_hidden()
+    page.get_by_role("button", name="Start the game").click()
+    expect(page.locator(".player strong").first).to_have_text("Ada <b>")
+    page.reload()
+    expect(page.locator(".player strong").first).to_have_text("Ada <b>")
+
+
+def test_an_ended_game_has_a_card_with_the_reason_and_the_ways_on(visit: OpenPage, post: Callable[..., Any]) -> None:
+    page = visit(play(visit("/"), "vadus(size=4)", post, "d4 a4 a5 pass pass", players=[None, "greedy"]))
+    card = page.get_by_role("region", name="Result")
+    expect(card.get_by_role("heading")).to_have_text("You lost")
+    expect(card).to_contain_text("the best group decides")
+    assert_accessible(page)
+    card.get_by_role("button", name="Rematch").click()
+    expect(page.locator(".moves > li")).to_have_count(0)
+    expect(card).to_have_count(0)
 
 
 def test_long_names_and_the_same_run_twice(open_page: OpenPage, start_server: Any, runs: Path) -> None:
@@ -218,6 +347,31 @@ def test_the_last_board_is_offered_again_and_an_empty_number_is_the_usual_one(vi
     page.get_by_label("size, ").fill("")
     page.get_by_label("size, ").press("Tab")
     expect(page.get_by_label("Game string")).to_have_value("vadus(size=9)")
+
+
+def test_levels_are_the_same_ratings_on_measured_boards_and_missing_on_others(visit: OpenPage) -> None:
+    page = visit("/")
+    levels = page.locator(".seats select").nth(1).locator('optgroup[label="Opponents by level"] option')
+    found = []
+    for board in ("quick", "standard"):
+        page.get_by_role("group", name="Boards").get_by_role("button", name=board).click()
+        expect(levels).to_have_count(4)
+        found.append([text.partition(":")[0] for text in levels.all_inner_texts()])
+    assert found == [["Beginner, 0", "Easy, 400", "Medium, 800", "Hard, 1300"]] * 2
+    page.get_by_role("group", name="Boards").get_by_role("button", name="large").click()
+    expect(levels).to_have_count(0)
+    expect(page.get_by_text("No bot has been rated on this board")).to_be_visible()
+
+
+def test_an_error_has_a_way_on_and_moves_and_rules_are_explained(visit: OpenPage, post: Callable[..., Any]) -> None:
+    page = visit("/play/nothing", expects_errors=True)
+    page.get_by_role("link", name="To the games").click()
+    page.get_by_role("heading", name="New game").wait_for()
+    page = visit(play(page, "trugo(radius=3,tiles=7)", post))
+    page.get_by_text("How moves are written").click()
+    expect(page.locator(".notation")).to_contain_text("“d4^” picks the piece there")
+    page.locator(".notation").get_by_role("link", name="the illustrated rules").click()
+    expect(page.get_by_role("heading", name="Tiles and rotations R1")).to_be_visible()
 
 
 # -- The browser and the way to the server -----------------------------------------------------------------------------------
