@@ -85,6 +85,41 @@ def test_the_last_turn_is_marked(moves: str, tile: tuple[str, str] | None, cone:
     assert centers(drawing, "last-move") == ([] if cone is None else [center(cone)])
 
 
+def test_given_last_actions_are_marked_and_a_tile_outside_the_window_is_rejected() -> None:
+    actions = [START.string_to_action(text) for text in ("j10-k10", "j12+L")]
+    drawing = draw(AFTER_CONE, last_actions=actions)
+    np.testing.assert_allclose(middles(drawing, "last-tiles"), [between("j10", "k10", 0.5)], atol=0.4)
+    assert len(group(drawing, "last-move")) == 1
+    with pytest.raises(ValueError, match=r"action 3449.*y13-SE"):
+        draw(START, last_actions=[START.string_to_action("y13-SE")])
+
+
+def test_the_picture_shows_the_places_of_all_numbers() -> None:
+    numbered = draw(START, numbers={START.string_to_action("m1-n1"): "1"})
+    marked = draw(START, marks={"m1": "1", "n1": "1"})
+    views = [ElementTree.fromstring(drawing.svg).attrib["viewBox"] for drawing in (numbered, marked, draw(START))]
+    assert views[0] == views[1] != views[2]
+    with pytest.raises(ValueError, match="numbers must be actions of taigo"):
+        draw(START, numbers={10**6: "1"})
+
+
+def test_labels_are_at_the_ends_of_their_rows_and_columns() -> None:
+    drawing = draw(AFTER_CONE)
+    places = {}
+    for element in ElementTree.fromstring(drawing.svg).iter():
+        if "aria-label" in element.attrib and "transform" in element.attrib:
+            x, y = element.attrib["transform"].split(")")[0].removeprefix("translate(").split()
+            places[element.attrib["aria-label"]] = float(x), float(y)
+    for cell in ("k15", "o13"):
+        column, row = cell[0], cell[1:]
+        x, y = center(cell)
+        assert places[row][1] == pytest.approx(y, abs=10)
+        assert places[row][0] < x - 40
+        label_x, label_y = places[column]
+        # A column runs to the upper right, at 60 degrees.
+        assert (label_x + 3 - x) / (y - label_y - 6) == pytest.approx(1 / np.sqrt(3), abs=0.1)
+
+
 def test_fills_and_marks_are_drawn_where_they_were_asked_for() -> None:
     drawing = draw(BEFORE_CONE, fill={"j13": "gold", "n14": "red"}, marks={"m13": "A", "n13": "B", "m14": "C"})
     assert len(group(drawing, "fills")) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import svg_reading
 from game_play import after, played
@@ -43,6 +44,16 @@ def test_stones_are_on_intersections_and_edge_points_in_their_present_colors() -
         assert cells(state, drawing, f"stones color-{color}") == expected
 
 
+@pytest.mark.parametrize("size", [3, 16])
+def test_lines_run_out_to_the_edge_of_the_board_which_has_no_line_itself(size: int) -> None:
+    drawing = draw(load_game("taugo", size=size).new_initial_state())
+    last = size + 1
+    for x, y in ((1, -0.45), (1, last + 0.45), (-0.45, 1), (last + 0.45, size)):
+        assert pixel(drawing, x, y) == rgb(theme.LINE)
+    for x, y in ((0.5, 0), (0, 0.5), (0, 0), (last, last), (-0.45, 0.5), (1.5, last)):
+        assert pixel(drawing, x, y) == rgb(theme.BOARD)
+
+
 def test_a_thread_runs_from_the_start_of_a_cut_to_its_point_and_given_actions_are_marked() -> None:
     (thread,) = group(draw(played(GAME, CUT)), "cuts")
     assert thread.attrib["d"] == "M40 -80L120 -80"  # b3 to d3
@@ -55,3 +66,8 @@ def test_a_thread_runs_from_the_start_of_a_cut_to_its_point_and_given_actions_ar
     drawing = draw(state, last_actions=actions)
     assert cells(state, drawing, "last-move") == {"c2", "e4"}
     assert cells(state, drawing, "flipped") == {"c3", "c4"}
+
+
+def test_a_filled_point_has_its_color() -> None:
+    state = played(GAME, LINE)
+    assert pixel(draw(state, fill={"b2": "gold"}), 1.3, 1.3) == rgb("#ffd700")
