@@ -204,11 +204,13 @@ def test_excerpts_match_the_examples_and_those_of_libraries_are_shown_whole_and_
     assert [name for name in examples if name not in tests] == []
 
 
-@pytest.mark.parametrize("name", ["bot", "network"])
-def test_a_script_on_the_page_about_adding_prints_what_the_page_says(name: str, tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "adding-a-game.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("page", "name"), [("adding-a-game", "bot"), ("adding-a-game", "network"), ("positions-values-data", "weights")]
+)
+def test_a_script_prints_what_the_page_says_that_shows_it(page: str, name: str, tmp_path: Path) -> None:
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     (printed,) = re.findall(
-        rf"^\[{name}\.py\]\S+ prints `(.*)`:\n\n```{{\.python}}\n--8<-- \S+/{name}\.py", page, re.MULTILINE
+        rf"^\[{name}\.py\]\S+ prints `(.*)`:\n\n```{{\.python}}\n--8<-- \S+/{name}\.py", text, re.MULTILINE
     )
     command = [sys.executable, ROOT / "examples" / f"{name}.py"]
     assert subprocess.check_output(command, cwd=tmp_path, text=True) == f"{printed}\n"

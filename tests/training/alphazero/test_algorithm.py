@@ -32,6 +32,7 @@ from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import load_checkpoint, load_training_state
 from stoneworks.models.inference.network_inference import TorchInference
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
+from stoneworks.training.alphazero import algorithm
 from stoneworks.training.alphazero.algorithm import METRICS, lines_of
 from stoneworks.training.alphazero.learner import Learner, Losses
 from stoneworks.training.alphazero.positions import position_dtype
@@ -331,8 +332,9 @@ def test_figures_are_explained_and_lines_show_the_shares_of_the_time(finished_ru
     scores = {key for key in rows[-1] if key.startswith("matches/")}
     assert scores == {f"matches/{pair}" for pair in ("policy_random", "policy_greedy", "policy@4_random")}
     assert set(rows[-1]) == of_all | scores | set(chain(*METRICS.values()))
+    documented = re.findall(r"^\| `(\w+)`", algorithm.__doc__ or "", re.MULTILINE)
+    assert {*of_all, *chain(*METRICS.values())} == set(documented)
     page = (repository / "docs" / "training.md").read_text(encoding="utf-8")
-    assert set(chain(*METRICS.values())) <= set(re.findall(r"^\| `(\w+)`", page, re.MULTILINE))
     assert all(f"`{group}`" in page for group in METRICS)
     shares = {"network_share": 0.5, "search_share": 0.2, "learning_share": 0.2}
     metrics = dict.fromkeys(chain(*METRICS.values()), 0.0) | shares
