@@ -139,7 +139,7 @@ after-tests:
 test-all: ci test-bounds test-hostile test-cluster test-integrations  ## every test there is (hours, and several gigabytes of other libraries)
 
 test-hostile: setup  ## robustness tests: damaged files, bad input, kills, a million steps (under 15 minutes)
-	$(PYTHON) tests/hostile/attack.py
+	HOSTILE_SCALE=30 $(PYTHON) -m pytest tests/hostile
 
 test-bounds: setup  ## the games of the test suite with numba's bounds checks in all kernels
 	NUMBA_BOUNDSCHECK=1 $(PYTHON) -m pytest tests/envs/rules/test_batch.py tests/envs/rules/test_record_check.py tests/models/bots/test_every_bot.py -k "stepping or auto_reset or playouts or flipped or whole_games"

@@ -38,7 +38,8 @@ class Illustration:
         legal: actions that are legal there. Those that are not on the board, such as a pass, are not drawn.
         illegal: actions that are illegal there, likewise.
         named: cells to highlight.
-        marks: texts by cell.
+        region: corners of Trugo whose regions are shaded.
+        marks: texts by cell, or by corner in Trugo.
         then: actions that would follow and end the game, if ``result`` is given.
         result: how the game ends, as in the last line of ``str(state)``.
     """
@@ -50,6 +51,7 @@ class Illustration:
     legal: str = ""
     illegal: str = ""
     named: str = ""
+    region: str = ""
     marks: Mapping[str, str] = field(default_factory=dict)
     then: str = ""
     result: str = ""

@@ -155,7 +155,7 @@ network = make_network(Architecture.of_game(load_game(config.game), config.netwo
 source = SelfPlayProcesses(network, config, np.random.SeedSequence(0), 1, 0.0)
 while not source._games.full():
     time.sleep(0.05)
-print(*[process.pid for process in source._processes], flush=True)
+print(*[process.pid for process in source.processes], flush=True)
 time.sleep(600)
 """
 
@@ -180,7 +180,7 @@ def self_play_processes(number: int, **changes: Any) -> Iterator[SelfPlayProcess
     source = SelfPlayProcesses(network, config.model_copy(update=changes), np.random.SeedSequence(0), number, 0.0)
     with contextlib.closing(source):
         yield source
-    assert not any(process.is_alive() for process in source._processes)
+    assert not any(process.is_alive() for process in source.processes)
 
 
 def test_a_self_play_process_that_fails_or_is_killed_is_an_error() -> None:
@@ -191,8 +191,8 @@ def test_a_self_play_process_that_fails_or_is_killed_is_an_error() -> None:
         assert "Traceback" in raised.value.__notes__[0]
     with self_play_processes(2) as source:
         assert sum(len(game.positions) for game in source.collect(10, threading.Event())[0]) >= 10
-        os.kill(source._processes[0].pid or 0, signal.SIGKILL)
-        source._processes[0].join(600)
+        os.kill(source.processes[0].pid or 0, signal.SIGKILL)
+        source.processes[0].join(600)
         with pytest.raises(SelfPlayError, match="a self-play process ended with exit code -9"):
             source.collect(10**9, threading.Event())
 
@@ -244,7 +244,7 @@ def test_self_play_that_cannot_start_ends_with_its_error(tmp_path: Path, failure
 def test_weights_that_no_process_reads_do_not_keep_this_one_alive(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text(dump_config(alphazero()), encoding="utf-8")
-    kill = "[one.kill() for one in source._processes]; source.update(network.playing_state_dict(), 0.0); sys.exit(5)"
+    kill = "[one.kill() for one in source.processes]; source.update(network.playing_state_dict(), 0.0); sys.exit(5)"
     program = STARTING.replace("SelfPlayProcesses(n", "source = SelfPlayProcesses(n") % "pass" + kill
     command = [sys.executable, "-c", program, str(file)]
     assert subprocess.run(command, timeout=300, check=False).returncode == 5
@@ -279,8 +279,8 @@ def test_a_program_without_a_main_guard_is_told_so(tmp_path: Path, name: str) ->
 def test_a_signal_that_ends_self_play_first_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stoneworks.training.alphazero.processes._SECONDS_TO_STOP", 600.0)
     with self_play_processes(1) as source:
-        source._processes[0].terminate()
-        source._processes[0].join()
+        source.processes[0].terminate()
+        source.processes[0].join()
         stop = threading.Event()
         threading.Timer(0.5, stop.set).start()
         assert source.collect(10**9, stop)[0] == []
