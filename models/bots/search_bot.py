@@ -65,6 +65,9 @@ class SearchBot(NetworkBot):
 
     With a time limit, the search continues in the tree of the last one if that has the position, and what it leaves of its
     time is used for the next action of the same turn.
+
+    Attributes:
+        settings: how the search runs.
     """
 
     name: str = "search"
@@ -105,7 +108,7 @@ class SearchBot(NetworkBot):
         self.name = name
         self._generator = np.random.default_rng(check_seed(seed))
         self._evaluate = evaluate
-        self._settings = settings
+        self.settings = settings
         self._searches: dict[tuple[int, int, int | None], NetworkSearch] = {}
         self._last: NetworkSearch | None = None
 
@@ -240,7 +243,7 @@ class SearchBot(NetworkBot):
             self._searches[capacity] = NetworkSearch(
                 self._game,
                 self._evaluate,
-                self._settings,
+                self.settings,
                 max_games=games,
                 max_simulations=simulations,
                 max_edges=edges,

@@ -77,8 +77,3 @@ def test_a_run_that_is_repeated_or_continued_gives_equal_weights(tmp_path: Path)
     assert sorted(path.stat().st_mtime_ns for path in (tmp_path / "first").iterdir()) == before
     assert 0 <= runs[0].match(0, weights[0], None) <= 1
     assert (tmp_path / "first" / "match-0.json").exists()
-
-
-def test_a_game_without_terms_is_an_error_that_names_it() -> None:
-    with pytest.raises(ValueError, match=r"vadus.*TERMS"):
-        Run(load_game("vadus(size=3)"), Path("nowhere"), Plan(1, 20, 0.0, 0, 1, 0.01))

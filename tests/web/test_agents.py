@@ -132,14 +132,6 @@ def test_agents_of_the_command_line_play_on_the_page(start_server: Any, runs: Pa
         assert [column["name"] for column in found["columns"]] == ["policy", "visits", "win"]
 
 
-def test_every_illustrated_ruling_has_a_title_and_moves_are_explained() -> None:
-    for name in game_names():
-        guide = load_game(name).guide
-        rulings = {illustration.ruling.partition("-")[0] for illustration in guide.illustrations}
-        assert rulings - {"turn", "end"} == set(guide.titles), name
-        assert guide.notation
-
-
 def test_a_named_board_that_is_too_large_to_be_shown_is_refused_by_its_name() -> None:
     assert {"tiles": 40, "radius": 79} in load_game("taigo").guide.boards.values()
     with pytest.raises(RequestError, match=r"^Taigo, unbounded board, is too large to be shown: .* got 25281$"):

@@ -11,15 +11,7 @@ from stoneworks.envs.drawing import boards, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
 from stoneworks.envs.drawing.picture import Choice, Place, generic_places
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
-from stoneworks.envs.games.taigo.rules import (
-    CONE,
-    DARK,
-    DARK_CONE_PLANE,
-    HOLE,
-    is_occupied,
-    joint_of,
-    kind_of,
-)
+from stoneworks.envs.games.taigo.rules import CONE, DARK, DARK_CONE_PLANE, HOLE, is_occupied, joint_of, kind_of
 from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.grid import NO_NEIGHBOR
 

@@ -92,17 +92,6 @@ def test_a_wrong_answer_is_told_and_not_played_on_the_board_of_the_last_step(vis
     expect(page.locator(".learn .status")).to_have_text("Done.")
 
 
-def test_a_step_shows_what_it_asks_for(visit_on_screens: OpenPage) -> None:
-    page = visit_on_screens("/learn/trugo")
-    for _ in range(3):
-        page.get_by_role("button", name="Skip").click()
-    for place in ("c4v", "d4v"):
-        page.get_by_role("button", name="Show me").or_(page.locator(".hit.hinted")).first.click()
-        expect(page.locator(".hit.hinted")).to_have_attribute("data-place", place)
-    page.locator(".hit.hinted").click()
-    expect(page.locator(".learn .status")).to_have_text("Done.")
-
-
 def test_boards_and_opponents_have_names(visit: OpenPage) -> None:
     page = visit()
     page.get_by_role("radio", name="Trugo").check(force=True)
