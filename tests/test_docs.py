@@ -14,10 +14,12 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from game_play import after, legal_texts, read_test_data
 from stoneworks.envs.rules import game_names, load_game
@@ -55,7 +57,7 @@ def test_the_tables_of_the_pages_are_those_of_today() -> None:
         assert any(f"<!-- table: {name}" in text for text in texts)
     for text, message in (
         ("<!-- table: facts vadus -->\n", "must have a line '<!-- end of the table -->' after it"),
-        ("<!-- table: of what -->\n<!-- end of the table -->", "must be one of agents, .*; got 'of'"),
+        ("<!-- table: of what -->\n<!-- end of the table -->", "must be one of actions, .*; got 'of'"),
     ):
         with pytest.raises(ValueError, match=message):
             with_tables(text)
@@ -106,6 +108,36 @@ def test_the_formulas_of_actions_hold(name: str) -> None:
         assert eval(rows[text][0], {}, {"W": width}) == game.string_to_action(text)
 
 
+GUIDES = ("environments", "training", "alphazero", "web", "arena", "cluster")
+
+
+def num_words(name: str) -> int:
+    """Return the words of a page of ``docs/``, without generated tables, captions of pictures, and tables of data pages."""
+    text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    text = re.sub(
+        r"^<!-- (?!end).*?^<!-- end of .*?-->$|^[^\n]*(?:!\[|<img )[^\n]*$", "", text, flags=re.MULTILINE | re.DOTALL
+    )
+    (data,) = [
+        section["Data"] for section in yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"] if "Data" in section
+    ]
+    is_data = f"{name}.md" in [page for entry in data for page in entry.values()]
+    return len((re.sub(r"^\|.*$", "", text, flags=re.MULTILINE) if is_data else text).split())
+
+
+@pytest.mark.parametrize(
+    ("names", "limit"),
+    [
+        (GUIDES, 4_000),
+        (("experiments",), 1_000),
+        (("adding-a-game",), 1_200),
+        ([path.stem for path in (ROOT / "docs").glob("*.md") if path.stem not in game_names()], 14_600),
+    ],
+)
+def test_pages_are_short(names: Sequence[str], limit: int) -> None:
+    words = {name: num_words(name) for name in names}
+    assert sum(words.values()) <= limit, words
+
+
 #: Each block of the pages with the next one: page, line, language and content.
 BLOCKS = [
     (path.relative_to(ROOT).as_posix(), text[: block.start()].count("\n") + 2, *block.groups())
@@ -139,6 +171,11 @@ def test_a_block_of_python_prints_what_the_page_shows(
         assert printed.getvalue() == output
 
 
+def test_the_moving_picture_is_up_to_date() -> None:
+    picture = runpy.run_path(str(ROOT / "docs" / "make_images.py"))["animated_game"]()
+    assert (ROOT / "docs" / "images" / "game.svg").read_text(encoding="utf-8") == picture.svg
+
+
 def test_the_blocks_of_the_tutorial_are_one_script_that_ends_with_a_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -167,11 +204,13 @@ def test_excerpts_match_the_examples_and_those_of_libraries_are_shown_whole_and_
     assert [name for name in examples if name not in tests] == []
 
 
-@pytest.mark.parametrize("name", ["bot", "network"])
-def test_a_script_on_the_page_about_adding_prints_what_the_page_says(name: str, tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "adding-a-game.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("page", "name"), [("adding-a-game", "bot"), ("adding-a-game", "network"), ("positions-values-data", "weights")]
+)
+def test_a_script_prints_what_the_page_says_that_shows_it(page: str, name: str, tmp_path: Path) -> None:
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     (printed,) = re.findall(
-        rf"^\[{name}\.py\]\S+ prints `(.*)`:\n\n```{{\.python}}\n--8<-- \S+/{name}\.py", page, re.MULTILINE
+        rf"^\[{name}\.py\]\S+ prints `(.*)`:\n\n```{{\.python}}\n--8<-- \S+/{name}\.py", text, re.MULTILINE
     )
     command = [sys.executable, ROOT / "examples" / f"{name}.py"]
     assert subprocess.check_output(command, cwd=tmp_path, text=True) == f"{printed}\n"
