@@ -116,9 +116,8 @@ def compose(state: State, annotations: Annotations) -> Scene:
     def top(kind: int, cell: int) -> tuple[Point, float]:
         """Return the center and the radius of the top piece on a corner."""
         x, y = corner(kind, cell)
-        return (
-            ((x + STACK_SHIFT, y), STACKED_RADIUS) if position.below[kind, cell] >= 0 else ((x, y), pieces.STONE_RADIUS)
-        )
+        is_stacked = position.below[kind, cell] >= 0
+        return ((x + STACK_SHIFT, y), STACKED_RADIUS) if is_stacked else ((x, y), pieces.STONE_RADIUS)
 
     elements = _ground(position, centers, shown, laid, fills, annotations.marks)
     elements.extend(_shaded(position, grid, centers, annotations.regions))
@@ -137,25 +136,13 @@ def compose(state: State, annotations: Annotations) -> Scene:
     for center, radius in (top(plane - MOVE, cell) for plane, cell in last if plane >= MOVE):
         elements.append(pieces.rings("last-move", [center], radius + 0.015 * SPACING, theme.LAST_MOVE, 0.09 * SPACING))
     if position.picked is not None:
-        dots = (
-            svg.group(
-                svg.circles(
-                    (corner(plane - MOVE, cell) for plane, cell in ends if plane - MOVE == kind), DESTINATION_RADIUS
-                ),
-                fill=SLIDE if kind == position.picked[0] else STEP,
-            )
-            for kind in range(2)
-        )
         center, radius = top(*position.picked)
         elements += [
             pieces.rings("picked", [center], radius + 0.03 * SPACING, MOVABLE, 0.13 * SPACING),
-            svg.group(dots, class_="destinations", stroke=theme.LIGHT_INK, stroke_width=0.05 * SPACING),
+            _destinations([(plane - MOVE, cell) for plane, cell in ends], centers, position.picked[0]),
         ]
-    elements.append(
-        boards.marks(
-            annotations, centers, lambda cell: theme.ink_on(fills.get(cell, WHITE_REGION if cell in laid else GROUND))
-        )
-    )
+    grounds = {**dict.fromkeys(laid, WHITE_REGION), **fills}
+    elements.append(boards.marks(annotations, centers, lambda cell: theme.ink_on(grounds.get(cell, GROUND))))
     extent = boards.extent_of((centers[cell] for cell in shown), PITCH / 2, EDGE)
     if annotations.coordinates:
         inside = np.isin(np.arange(grid.num_cells), shown)
@@ -165,6 +152,15 @@ def compose(state: State, annotations: Annotations) -> Scene:
     return Scene(
         elements, *boards.square(extent), description=f"{game} after {len(state.history())} actions", stones=PIECES
     )
+
+
+def _destinations(ends: Sequence[tuple[int, int]], centers: Sequence[Point], start: int) -> str:
+    """Return the dots on the corners where the picked piece may go, in the color of slides or that of steps."""
+    dots = []
+    for kind in range(2):
+        places = (_corner(centers[cell], kind) for of_kind, cell in ends if of_kind == kind)
+        dots.append(svg.group(svg.circles(places, DESTINATION_RADIUS), fill=SLIDE if kind == start else STEP))
+    return svg.group(dots, class_="destinations", stroke=theme.LIGHT_INK, stroke_width=0.05 * SPACING)
 
 
 def _ground(
