@@ -59,7 +59,7 @@ def test_the_tables_of_the_pages_are_those_of_today() -> None:
         assert any(f"<!-- table: {name}" in text for text in texts)
     for text, message in (
         ("<!-- table: facts vadus -->\n", "must have a line '<!-- end of the table -->' after it"),
-        ("<!-- table: of what -->\n<!-- end of the table -->", "must be one of agents, .*; got 'of'"),
+        ("<!-- table: of what -->\n<!-- end of the table -->", "must be one of actions, .*; got 'of'"),
     ):
         with pytest.raises(ValueError, match=message):
             with_tables(text)

@@ -74,6 +74,8 @@ class Guide:
         titles: each ruling in a few words.
         illustrations: pictures of a turn, an ending and each ruling.
         boards: names of option values for a new game, such as ``{"small": {"size": 5}}``.
+        reference: descriptions for the tables of the game's page, by name: of ``options`` (what follows their allowed
+            values), ``planes``, ``reasons`` and examples of ``actions``.
     """
 
     rules: tuple[str, ...] = ()
@@ -82,6 +84,7 @@ class Guide:
     illustrations: tuple[Illustration, ...] = ()
     notation: str = ""
     titles: Mapping[str, str] = field(default_factory=dict)
+    reference: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def read_guide(rules: str) -> Guide:
@@ -93,5 +96,11 @@ def read_guide(rules: str) -> Guide:
     )
     illustrations = tuple(Illustration(**illustration) for illustration in fields["illustrations"])
     return Guide(
-        tuple(fields["rules"]), tuple(lessons), fields["boards"], illustrations, fields["notation"], fields["titles"]
+        rules=tuple(fields["rules"]),
+        lessons=tuple(lessons),
+        boards=fields["boards"],
+        illustrations=illustrations,
+        notation=fields["notation"],
+        titles=fields["titles"],
+        reference=fields["reference"],
     )

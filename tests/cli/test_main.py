@@ -256,16 +256,6 @@ def test_several_actions_are_typed_on_one_line_invalid_input_repeats_the_prompt_
     assert play_typed(f"c3\n{one}\nundo\nundo\n")[0].state.history() == []
 
 
-def test_a_hint_is_what_the_adviser_would_play_and_plays_nothing() -> None:
-    terminal, out = play_typed("hint\n")
-    state = load_game("vadus(size=3)").new_initial_state()
-    values = load_bot("greedy", state.get_game()).action_values(state)  # type: ignore[attr-defined]
-    best = {state.action_to_string(int(action)) for action in (values == values.max()).nonzero()[0]}
-    (hint,) = [line for line in out.splitlines() if "greedy would play" in line]
-    assert hint.split()[-1] in best
-    assert terminal.state.history() == []
-
-
 def test_an_interruption_is_exit_code_130() -> None:
     process = subprocess.Popen([*COMMAND, "play", "vadus(size=2)"], stdin=subprocess.PIPE, **PIPES)
     written = ""

@@ -174,12 +174,16 @@ def test_a_new_player_is_rated_against_fixed_ratings_whose_errors_are_carried_al
 @pytest.mark.parametrize(
     ("results", "options", "complaint"),
     [
+        ([], {}, "at least one game is required"),
         ([PairScores(("a", "b"), np.empty((0, 2)))], {}, "at least one game is required"),
         ([pairing(*names, (1, 0)) for names in ("ab", "cd", "de")], {"anchor": "a"}, "'c', 'd', 'e' with 'a'"),
         ([pairing("a", "a", (1, 0))], {}, r"two different players, got \('a', 'a'\)"),
         ([pairing("a", "b", (1, 0.7))], {}, "scores of 'a' against 'b' must be .* got 0.7"),
+        ([PairScores(("a", "b"), np.ones(2))], {}, r"got float64\[2\]"),
         ([PairScores(("a", "b"), [[1, 0], [0]])], {}, r"got object\[2\]"),  # type: ignore[arg-type]
+        ([PairScores(("a",), np.ones((1, 2)))], {}, r"two different players, got \('a',\)"),  # type: ignore[arg-type]
         ([pairing("a", "b", (1, 0))], {"anchor": "c"}, r"anchor must be .*got 'c'"),
+        ([pairing("a", "b", (1, 0))], {"prior_elo": 0}, "prior_elo must be .*got 0"),
         ([pairing("a", "b", (1, 0))], {"prior_seat_elo": math.inf}, "prior_seat_elo must be .*got inf"),
     ],
 )

@@ -99,14 +99,3 @@ def test_a_proven_result_is_not_discounted() -> None:
         assert of_action == found.value or (np.isnan(of_action) and found.proven == 1), "a win found without a visit"
         state.apply_action(found.action)
     assert found.proven == state.returns()[found.player]
-
-
-def test_a_wrong_argument_is_named_with_its_value() -> None:
-    for arguments, complaint in (
-        ({"seconds": float("nan")}, "seconds must be a number > 0, got nan"),
-        ({"simulations": 0}, "simulations must be an integer >= 1, got 0"),
-        ({"simulations": 5, "seconds": 1.0}, "at most one of simulations and seconds"),
-        ({"seed": -1}, "seed must be an integer >= 0, got -1"),
-    ):
-        with pytest.raises(ValueError, match=complaint):
-            make_bot(load_game("vadus(size=2)"), **{"simulations": None, **arguments})
