@@ -37,7 +37,7 @@ LANES = 4
 #: Simulations of the agent.
 SIMULATIONS = 64
 #: Each game is built for these boards, and for those that share their modules.
-BOARDS = ("quick", "standard")
+BOARDS = ("standard",)
 #: Of the weights as they are downloaded.
 WEIGHTS_DTYPE = "float32"
 

@@ -24,8 +24,11 @@ export class Engine {
   constructor(module, board, agent = null, weights = null) {
     const env = {};
     for (const { name } of WebAssembly.Module.imports(module)) {
-      const double = Math[name] ?? Math[name.slice(0, -1)];
-      env[name] = Math[name] ? double : (value) => Math.fround(double(value));
+      const double = Math[name.slice(0, -1)];
+      const missing = () => {
+        throw new Error(`the module has called ${name}`);
+      };
+      env[name] = Math[name] ?? (double ? (value) => Math.fround(double(value)) : missing);
     }
     this.code = new WebAssembly.Instance(module, { env }).exports;
     this.end = this.code.__heap_base.value;
