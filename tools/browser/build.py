@@ -23,8 +23,8 @@ from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.rules.compiler import browser, kernel_cache, targets
 from stoneworks.envs.rules.parts import drawing_of
 from stoneworks.files import write_whole
-from stoneworks.models.machine import num_processors
 from stoneworks.models.inference import winograd
+from stoneworks.models.machine import num_processors
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.shipped import find
