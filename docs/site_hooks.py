@@ -77,15 +77,19 @@ def on_files(files: Any, config: Any) -> Any:
     for notebook in sorted((ROOT / "examples").glob("*.ipynb")):
         for path, content in _notebook_files(notebook):
             files.append(File.generated(config, path, content=content))
+    for path, content in play_files():
+        files.append(File.generated(config, path, content=content))
+    return files
+
+
+def play_files() -> Iterator[tuple[str, bytes]]:
+    """Build the games for the browser, and yield the files that pages with boards load, by their paths in the site."""
     build(PLAY_FOLDER)
     for path in sorted(PLAY_FOLDER.iterdir()):
-        files.append(File.generated(config, f"play/games/{path.name}", content=path.read_bytes()))
+        yield f"play/games/{path.name}", path.read_bytes()
     for name in PLAY_FILES:
-        content = (ROOT / "web" / name).read_text("utf-8")
-        files.append(File.generated(config, f"play/{name.partition('/')[2]}", content=content))
-    offline = (ROOT / "web/engine/play-offline.js").read_text("utf-8")
-    files.append(File.generated(config, "play-offline.js", content=offline))
-    return files
+        yield f"play/{name.partition('/')[2]}", (ROOT / "web" / name).read_bytes()
+    yield "play-offline.js", (ROOT / "web/engine/play-offline.js").read_bytes()
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:

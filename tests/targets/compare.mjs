@@ -47,7 +47,14 @@ const kinds = {
     const { logits, value } = engine.evaluate(new Play(engine, actions).record);
     return { logits: [...logits], value };
   },
-  svg: ({ actions }) => new Play(engine, actions).svg(),
+  // Without the history, no action is marked as the last one.
+  svg: ({ actions }) => Object.assign(new Play(engine), { records: [new Play(engine, actions).record] }).svg(),
+  finish: ({ actions }) => [...engine.playOut(new Play(engine, actions).record)],
+  kept: ({ actions, played, simulations }) => {
+    const before = new Play(engine, actions);
+    engine.uct(before.record, simulations);
+    return engine.uct(new Play(engine, [...actions, ...played]).record, 1, { played }).ranked.reduce((sum, one) => sum + one.visits, 0);
+  },
   describe: ({ actions }) => new Play(engine, actions).describe(),
 };
 
