@@ -285,6 +285,8 @@ def test_what_the_reference_the_pictures_the_changelog_and_the_citation_name_is_
     released = re.findall(r"^## (\d\S*) - (\S+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert released[0][0] == version
+    pages = "".join((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in ("tutorial", "benchmark"))
+    assert re.findall(r"^  version = {(.*)},$", pages, re.MULTILINE) == [version, version]
     assert f"\nversion: {version}\ndate-released: {released[0][1]}\n" in citation
 
 
