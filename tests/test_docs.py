@@ -22,7 +22,9 @@ import pytest
 import yaml
 
 from game_play import after, legal_texts, read_test_data
+from stoneworks.envs.drawing import draw_illustration
 from stoneworks.envs.rules import game_names, load_game
+from stoneworks.envs.rules.guide import Illustration
 from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
 from tools.page_tables import TABLES, with_tables
@@ -308,6 +310,27 @@ def test_a_picture_of_the_rules_is_up_to_date_in_its_place_and_true(picture: Any
     if ruling not in ("turn", "end"):
         of_ruling = re.split(r"^- \*\*\w+\.\*\* |^$", page.split(f"- **{ruling}.** ")[1], flags=re.MULTILINE)[0]
         assert picture.link in of_ruling
+
+
+@pytest.mark.parametrize("name", ["trugo", "taugo"])
+def test_the_questions_for_readers_of_a_page_have_the_answers_of_the_rules(name: str) -> None:
+    questions = read_test_data("page_questions.yaml")[name]
+    assert len({(question["game"], question["moves"]) for question in questions}) == 20
+    shown = {(picture.illustration.game, picture.illustration.moves) for picture in RULING_PICTURES}
+    before_picks = {(game, moves.rpartition(" ")[0]) for game, moves in shown if moves[-1:] in ("^", "v")}
+    on_the_page = [question for question in questions if (question["game"], question["moves"]) in shown | before_picks]
+    assert len(on_the_page) >= 14
+    for question in questions:
+        picture = draw_illustration(Illustration("", question["game"], question["moves"])).svg
+        assert "destinations" not in picture, "the picture tells no answer"
+        assert len(question["actions"]) == 3
+        for turn, is_legal in question["actions"].items():
+            state = load_game(question["game"]).deserialize_state("\n".join(question["moves"].split()))
+            for text in turn.split()[:-1]:
+                if text not in legal_texts(state):
+                    break
+                state = after(state, text)
+            assert (turn.split()[-1] in legal_texts(state)) == is_legal, (question, turn)
 
 
 def command_of(words: list[str]) -> tuple[Any, list[str]]:

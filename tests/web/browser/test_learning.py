@@ -65,6 +65,7 @@ def test_a_newcomer_plays_the_lessons_and_reads_the_illustrated_rules(visit_on_s
     page = visit_on_screens(f"/learn/{name}")
     page.get_by_role("link", name="Illustrated rules").click()
     expect(page.locator("figure [role=img] > svg")).to_have_count(len(guide.illustrations))
+    expect(page.get_by_text("Green: legal.")).to_contain_text("slides" if name == "trugo" else "Yellow")
     expect(page.locator("figcaption")).to_have_text([illustration.caption for illustration in guide.illustrations])
     assert_fits(page)
     assert_accessible(page)
