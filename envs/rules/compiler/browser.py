@@ -101,7 +101,8 @@ define void @PyErr_SetString(ptr %kind, ptr %text) {
   unreachable
 }
 
-; The product of two numbers of 128 bits, which LLVM calls to see whether the size of an array overflows. Optimized, it calls itself.
+; The product of two numbers of 128 bits, which LLVM calls to see whether the size of an array overflows.
+; Optimized, it calls itself.
 define void @__multi3(ptr %result, i64 %a, i64 %a_high, i64 %b, i64 %b_high) noinline optnone {
   %a0 = and i64 %a, 4294967295
   %a1 = lshr i64 %a, 32
