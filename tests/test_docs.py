@@ -25,6 +25,8 @@ from game_play import after, legal_texts, read_test_data
 from stoneworks.envs.drawing import draw_illustration
 from stoneworks.envs.rules import game_names, load_game
 from stoneworks.envs.rules.guide import Illustration
+from stoneworks.evaluation.match import play_match
+from stoneworks.models import load_bot
 from tools.page_tables import TABLES, with_tables
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -132,7 +134,7 @@ def num_words(name: str) -> int:
         (GUIDES, 4_000),
         (("experiments",), 1_000),
         (("adding-a-game",), 1_200),
-        ([path.stem for path in (ROOT / "docs").glob("*.md") if path.stem not in game_names()], 14_600),
+        ([path.stem for path in (ROOT / "docs").glob("*.md") if path.stem not in game_names()], 12_000),
     ],
 )
 def test_pages_are_short(names: Sequence[str], limit: int) -> None:
@@ -216,6 +218,15 @@ def test_a_script_prints_what_the_page_says_that_shows_it(page: str, name: str, 
     )
     command = [sys.executable, ROOT / "examples" / f"{name}.py"]
     assert subprocess.check_output(command, cwd=tmp_path, text=True) == f"{printed}\n"
+
+
+def test_the_example_of_the_protocol_plays_without_a_forfeit() -> None:
+    engine = (
+        f"exec:seconds=60,start=300,{shlex.quote(sys.executable)} {shlex.quote(str(ROOT / 'examples' / 'engine.py'))}"
+    )
+    bots = [load_bot(name, "laido(size=3)", seed=1) for name in (engine, "greedy")]
+    assert play_match("laido(size=3)", *bots, num_pairs=2, seed=2).num_forfeits == (0, 0)
+    bots[0].close()
 
 
 def test_notebooks_are_stored_without_outputs() -> None:

@@ -271,7 +271,7 @@ class NetworkSearch:
         """
         deadline = _Deadline(clock, stop)
         with self._timed():
-            kept = self._keep(root[0])
+            kept = self.keep(root[0])
             if kept:
                 self._prepare(1, generator)
             else:
@@ -385,7 +385,7 @@ class NetworkSearch:
         noise = self.rule.noise((num_games, self._game.num_actions), generator)
         self._init_roots(self.trees, self.rule.parameters, noise)
 
-    def _keep(self, root: np.void) -> int:
+    def keep(self, root: np.void) -> int:
         """Keep the subtree of the last search at a position; return 0 if it has none, or else in which turn the position is."""
         if len(self.trees.games) != 1:
             return 0

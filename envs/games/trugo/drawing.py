@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from stoneworks.envs.drawing import boards, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
+from stoneworks.envs.drawing.parts import Parts, hexagons
 from stoneworks.envs.drawing.picture import Choice, Place
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
-from stoneworks.envs.games.trugo.plane import TOP
+from stoneworks.envs.games.trugo.plane import DOUBLE, EMPTY_JUNCTION, SINGLE, TOP, corner_code
 from stoneworks.envs.games.trugo.routes import Corner, corner_at, region, routes
 from stoneworks.envs.games.trugo.rules import Trugo
 from stoneworks.envs.games.trugo.texts import LAY, MOVE, PICK, REMOVE, TrugoPosition
 from stoneworks.envs.rules import Game, State
+from stoneworks.envs.rules.compiler.compiler import kernel
+from stoneworks.envs.rules.compiler.types import Int32Table, Record
 from stoneworks.envs.rules.grid import Grid
 
 #: Distance between adjacent hexes, with room for stacks on adjacent corners.
@@ -116,9 +120,8 @@ def compose(state: State, annotations: Annotations) -> Scene:
     def top(kind: int, cell: int) -> tuple[Point, float]:
         """Return the center and the radius of the top piece on a corner."""
         x, y = corner(kind, cell)
-        return (
-            ((x + STACK_SHIFT, y), STACKED_RADIUS) if position.below[kind, cell] >= 0 else ((x, y), pieces.STONE_RADIUS)
-        )
+        is_stacked = position.below[kind, cell] >= 0
+        return ((x + STACK_SHIFT, y), STACKED_RADIUS) if is_stacked else ((x, y), pieces.STONE_RADIUS)
 
     elements = _ground(position, centers, shown, laid, fills, annotations.marks)
     elements.extend(_shaded(position, grid, centers, annotations.regions))
@@ -137,25 +140,13 @@ def compose(state: State, annotations: Annotations) -> Scene:
     for center, radius in (top(plane - MOVE, cell) for plane, cell in last if plane >= MOVE):
         elements.append(pieces.rings("last-move", [center], radius + 0.015 * SPACING, theme.LAST_MOVE, 0.09 * SPACING))
     if position.picked is not None:
-        dots = (
-            svg.group(
-                svg.circles(
-                    (corner(plane - MOVE, cell) for plane, cell in ends if plane - MOVE == kind), DESTINATION_RADIUS
-                ),
-                fill=SLIDE if kind == position.picked[0] else STEP,
-            )
-            for kind in range(2)
-        )
         center, radius = top(*position.picked)
         elements += [
             pieces.rings("picked", [center], radius + 0.03 * SPACING, MOVABLE, 0.13 * SPACING),
-            svg.group(dots, class_="destinations", stroke=theme.LIGHT_INK, stroke_width=0.05 * SPACING),
+            _destinations([(plane - MOVE, cell) for plane, cell in ends], centers, position.picked[0]),
         ]
-    elements.append(
-        boards.marks(
-            annotations, centers, lambda cell: theme.ink_on(fills.get(cell, WHITE_REGION if cell in laid else GROUND))
-        )
-    )
+    grounds = {**dict.fromkeys(laid, WHITE_REGION), **fills}
+    elements.append(boards.marks(annotations, centers, lambda cell: theme.ink_on(grounds.get(cell, GROUND))))
     extent = boards.extent_of((centers[cell] for cell in shown), PITCH / 2, EDGE)
     if annotations.coordinates:
         inside = np.isin(np.arange(grid.num_cells), shown)
@@ -165,6 +156,66 @@ def compose(state: State, annotations: Annotations) -> Scene:
     return Scene(
         elements, *boards.square(extent), description=f"{game} after {len(state.history())} actions", stones=PIECES
     )
+
+
+def _destinations(ends: Sequence[tuple[int, int]], centers: Sequence[Point], start: int) -> str:
+    """Return the dots on the corners where the picked piece may go, in the color of slides or that of steps."""
+    dots = []
+    for kind in range(2):
+        places = (_corner(centers[cell], kind) for of_kind, cell in ends if of_kind == kind)
+        dots.append(svg.group(svg.circles(places, DESTINATION_RADIUS), fill=SLIDE if kind == start else STEP))
+    return svg.group(dots, class_="destinations", stroke=theme.LIGHT_INK, stroke_width=0.05 * SPACING)
+
+
+# The parts: of a tile, its ground, its blue region by rotation and its rim; by the code of a corner, what is on it; and the
+# ring around the piece that is picked, by whether another one is below it.
+_BLUE, _RIM_PART, _ON_CORNER, _PICKED_PART = 1, 4, 5, 12
+
+
+def parts(game: Game) -> Parts:
+    """Return the parts of the pictures."""
+    grid, here = game.grid, (0.0, 0.0)
+    centers = [(PITCH * x, -PITCH * y) for x, y in grid.positions.tolist()]
+    tile = svg.polygons(CORNERS, [here])
+    shapes = [svg.path(tile, fill=WHITE_REGION)]
+    shapes += [svg.path(blue_region(rotation, here), fill=BLUE_REGION) for rotation in range(3)]
+    shapes += [svg.path(tile, fill="none", stroke=RIM, stroke_width=0.9 * pieces.LINE_WIDTH)]
+    shapes += [svg.group(svg.circles([here], JUNCTION_RADIUS), fill=theme.DARK_INK)]
+    shapes += ["".join(stack(colors, here)) for colors in ((0,), (1,), (0, 0), (0, 1), (1, 0), (1, 1))]
+    for place, radius in ((0.0, pieces.STONE_RADIUS), (STACK_SHIFT, STACKED_RADIUS)):
+        shapes.append(pieces.rings("picked", [(place, 0.0)], radius + 0.03 * SPACING, MOVABLE, 0.13 * SPACING))
+
+    def view(shown: npt.NDArray[np.bool_]) -> tuple[boards.Extent, str, str]:
+        cells = [centers[cell] for cell in np.flatnonzero(shown)]
+        extent = boards.extent_of(cells, PITCH / 2, EDGE)
+        labels = boards.row_and_column_texts(grid, shown, centers, ROW_LABEL_DISTANCE, COLUMN_LABEL_DISTANCE)
+        ground = boards.ground_of_cells(cells, spacing=PITCH, colors=(GROUND, GROUND_LINE))
+        return boards.square(boards.with_labels(extent, labels)), ground, pieces.labels(labels)
+
+    places = [*centers, *(_corner(center, kind) for kind in (TOP, 1 - TOP) for center in centers)]
+    distances = grid.distance_from_center.tolist()
+    return Parts(shapes, places, 3 * distances, hexagons(grid, 1, view), PIECES)
+
+
+@kernel
+def shown(board: Record, state: Record, parts: Int32Table) -> int:
+    """Write the parts that a position shows."""
+    number, num_cells = 0, board.num_cells
+    for hex_ in range(board.cell_of_hex.shape[0]):
+        cell, tile = board.cell_of_hex[hex_], state.contents[hex_] & 3
+        for part in (0, _BLUE + tile - 1, _RIM_PART):
+            if tile:
+                parts[number, 0], parts[number, 1] = part, cell
+                number += 1
+        for kind in range(2):
+            code, corner = corner_code(state, 2 * hex_ + kind), (1 + kind) * num_cells + cell
+            if code >= EMPTY_JUNCTION:
+                parts[number, 0], parts[number, 1] = _ON_CORNER + code - EMPTY_JUNCTION, corner
+                number += 1
+            if state.picked == 2 * hex_ + kind and code >= SINGLE:
+                parts[number, 0], parts[number, 1] = _PICKED_PART + (code >= DOUBLE), corner
+                number += 1
+    return number
 
 
 def _ground(

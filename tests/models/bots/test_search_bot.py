@@ -30,7 +30,7 @@ def test_games_beyond_the_maximum_are_searched_later(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(search_bot, limit, value)
     bot = make_bot(batch.game)
     apart = bot.search_all(batch.states.copy())
-    assert bot._evaluate.asked[0] == 4, "the roots"  # type: ignore[attr-defined]
+    assert bot.evaluate.asked[0] == 4, "the roots"  # type: ignore[attr-defined]
     for found, expected in zip(apart, together, strict=True):
         np.testing.assert_array_equal(found, expected)
 
@@ -61,7 +61,7 @@ def test_with_a_time_limit_each_game_has_its_own_time() -> None:
     first = bot.search(state).visits.sum()
     assert bot.search(state).visits.sum() > first, "the tree is kept"
     bot.restart()
-    assert len(bot._search_in_time().trees.games) == 0
+    assert len(bot.search_in_time().trees.games) == 0
 
 
 def test_an_analysis_without_a_limit_grows_until_it_is_stopped() -> None:
@@ -77,7 +77,7 @@ def test_an_analysis_without_a_limit_grows_until_it_is_stopped() -> None:
     for action in found[-1].line:
         state.apply_action(action)  # legal, also deep in the tree
     assert found[-1].visits.sum() == numbers[-1]
-    assert bot._search_in_time().left_seconds == 0, "what is left is not for the next step"
+    assert bot.search_in_time().left_seconds == 0, "what is left is not for the next step"
     while len(state.legal_actions()) > 3:
         state.apply_action(state.legal_actions()[0])
     make_bot(game).analyze_until(state, lambda one: found.append(one) is not None or len(found) == 24)

@@ -243,7 +243,7 @@ def test_a_subtree_is_kept_as_it_is_and_searched_on_like_a_fresh_one(policy: Any
     child = children(0)[int(first.actions[0])]
     expected, visits = visits_and_values(child), search.trees.nodes[0, child]["visits"]
     record = search.trees.states[0, child].copy()
-    assert search._keep(record)
+    assert search.keep(record)
     check_tree(search)
     assert search.trees.nodes[0, 0]["visits"] == visits
     assert visits_and_values(0) == expected
