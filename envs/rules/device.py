@@ -103,9 +103,10 @@ class DeviceArrays:
             raise gpu.DeviceError(f"device={device!r}: torch {torch.__version__} finds no NVIDIA GPU")
         self._torch, self._game = torch, game
         self._where = torch.device("cpu" if kind == "emulated" else device)
-        code = program_code(game, kind)
+        (code,) = program_codes(game, kind)
         self._program: Any = gpu.EmulatedProgram(code) if kind == "emulated" else gpu.CudaProgram(code, device)
         self._room = thread_room(game)
+        self._compiled: dict[Callable[..., Any], Callable[..., None]] = {}
         self._arena = torch.empty(0, dtype=torch.uint8, device=self._where)
 
     def zeros(self, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -156,6 +157,11 @@ class DeviceArrays:
 
     def compiled(self, template: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function that starts a template on the device."""
+        if template not in self._compiled:
+            self._compiled[template] = self._launcher(template)
+        return self._compiled[template]
+
+    def _launcher(self, template: Callable[..., Any]) -> Callable[..., None]:
         entry, rows = entry_of(self._game, template), _per_thread(template)[0]
         kinds = compiler._signature(template, self._game.board.dtype, self._game.state_dtype)
         place = list(inspect.get_annotations(template)).index(rows)
@@ -198,8 +204,8 @@ def arrays_of(game: Game, device: str) -> HostArrays | DeviceArrays:
 
 
 def thread_room(game: Game) -> int:
-    """Return the bytes that a thread may allocate at a time in the kernels of a game. Twice what was seen."""
-    return (4096 + 2 * game.state_dtype.itemsize + 64 * game.grid.num_cells) // 16 * 16
+    """Return the bytes that a thread may allocate at a time in the kernels of a game, at least twice what was seen."""
+    return (2048 + 2 * game.state_dtype.itemsize + 32 * game.grid.num_cells) // 16 * 16
 
 
 def _per_thread(template: Callable[..., Any]) -> tuple[str, ...]:
@@ -218,43 +224,50 @@ def entry_of(game: Game, template: Callable[..., Any]) -> targets.EntryFunction:
     )
 
 
-def program_code(game: Game, kind: str) -> bytes:
-    """Return the code of a game's program for ``cuda`` or ``emulated``, from the cache if it is there.
+def program_codes(game: Game, *kinds: str) -> list[bytes]:
+    """Return the code of a game's program for each of ``cuda`` and ``emulated``, from the cache if it is there.
 
-    A process of its own compiles it, half a minute or less for a game and capacity.
+    A process of its own compiles what is missing: 15 to 30 s of processor time for a game and capacity.
 
     Raises:
-        TargetError: the game cannot be compiled for the device.
+        TargetError: the game cannot be compiled for a GPU.
     """
-    entries = [entry_of(game, template) for template in _TEMPLATES]
-    digest = hashlib.sha256("".join(digest_of(entry.function, entry.arguments) for entry in entries).encode())
-    target = _TARGETS[kind]()
-    digest.update(repr(target._replace(wrap=None)).encode())
-    for module in (gpu, targets):
-        digest.update(Path(str(module.__file__)).read_bytes())
-    name = f"{game.name}_{compiler.capacity(game.grid.num_cells)}_{kind}-{digest.hexdigest()[:24]}"
-    folder = cache_folder()
-    file = None if folder is None else folder / f"{name}.kernel"
-    code = None if file is None else read_checked(file)
-    if code is None:
-        compiler._announce(f"{game.name} for the device {kind}", "memory" if folder is None else str(folder))
+    files = {kind: _program_file(game, kind) for kind in kinds}
+    codes = {kind: None if file is None else read_checked(file) for kind, file in files.items()}
+    missing = [kind for kind in kinds if codes[kind] is None]
+    if missing:
+        compiler._announce(f"{game.name} for a GPU", str(cache_folder() or "memory"))
         done = subprocess.run(
             [sys.executable, "-c", "from stoneworks.envs.rules.device import _build; _build()"],
-            input=pickle.dumps((game, kind)),
+            input=pickle.dumps((game, missing)),
             env={**targets.environment(), "PYTHONPATH": os.pathsep.join(sys.path)},
             capture_output=True,
             check=False,
         )
         if done.returncode:
-            raise targets.TargetError(f"{game} cannot be compiled for {kind}: {done.stderr.decode()[-2000:]}")
-        code = done.stdout
-        if file is not None:
-            write_checked(file, code)
-    return code
+            raise targets.TargetError(f"{game} cannot be compiled for a GPU: {done.stderr.decode()[-2000:]}")
+        for kind, code in pickle.loads(done.stdout).items():
+            codes[kind] = code
+            if (file := files[kind]) is not None:
+                write_checked(file, code)
+    return [code for code in codes.values() if code is not None]
+
+
+def _program_file(game: Game, kind: str) -> Path | None:
+    """Return the file of a program in the cache, whose name has the digest of all that the code depends on."""
+    entries = [entry_of(game, template) for template in _TEMPLATES]
+    digest = hashlib.sha256("".join(digest_of(entry.function, entry.arguments) for entry in entries).encode())
+    digest.update(repr(_TARGETS[kind]()._replace(wrap=None)).encode())
+    for module in (gpu, targets):
+        digest.update(Path(str(module.__file__)).read_bytes())
+    name = f"{game.name}_{compiler.capacity(game.grid.num_cells)}_{kind}-{digest.hexdigest()[:24]}.kernel"
+    folder = cache_folder()
+    return None if folder is None else folder / name
 
 
 def _build() -> None:
-    """Compile the game of the standard input and write its program to the standard output."""
-    game, kind = pickle.loads(sys.stdin.buffer.read())
-    program = gpu.build_program(_TARGETS[kind](), [entry_of(game, template) for template in _TEMPLATES])
-    sys.stdout.buffer.write(program)
+    """Compile the game of the standard input and write its programs to the standard output."""
+    game, kinds = pickle.loads(sys.stdin.buffer.read())
+    entries = [entry_of(game, template) for template in _TEMPLATES]
+    programs = {kind: gpu.build_program(_TARGETS[kind](), entries) for kind in kinds}
+    sys.stdout.buffer.write(pickle.dumps(programs))

@@ -30,6 +30,40 @@ _llvm: Any = llvm
 _OPTIONS = {"error_model": "numpy", "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
 _NOTHING = np.dtype([])
 
+#: LLVM code for targets in which a block of memory belongs to one thread: reference counts without atomic instructions and
+#: fences, and inlined, so that most of them vanish. Numba's are calls.
+REFERENCE_COUNTS = """
+declare void @NRT_MemInfo_call_dtor(ptr)
+
+define void @NRT_incref(ptr %block) alwaysinline {
+  %none = icmp eq ptr %block, null
+  br i1 %none, label %done, label %count
+count:
+  %before = load i64, ptr %block
+  %after = add i64 %before, 1
+  store i64 %after, ptr %block
+  br label %done
+done:
+  ret void
+}
+
+define void @NRT_decref(ptr %block) alwaysinline {
+  %none = icmp eq ptr %block, null
+  br i1 %none, label %done, label %count
+count:
+  %before = load i64, ptr %block
+  %after = sub i64 %before, 1
+  store i64 %after, ptr %block
+  %unused = icmp eq i64 %after, 0
+  br i1 %unused, label %free, label %done
+free:
+  call void @NRT_MemInfo_call_dtor(ptr %block)
+  br label %done
+done:
+  ret void
+}
+"""
+
 
 class TargetError(RuntimeError):
     """Raised when code for a target cannot be made on this machine. The message names what is missing and where it is found."""
@@ -155,6 +189,7 @@ def compile_entries(target: Target, entries: Sequence[EntryFunction]) -> tuple[A
     )
     header = f'target datalayout = "{machine.target_data}"\ntarget triple = "{target.triple}"\n'
     module = llvm.parse_assembly(header + target.run_time)
+    module.link_in(llvm.parse_assembly(header + REFERENCE_COUNTS))
     for entry in (*target.library, *entries):
         module.link_in(_module_of(entry, target, header))
     exported = {*target.kept, *(entry.name for entry in entries)}
