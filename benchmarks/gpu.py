@@ -36,7 +36,7 @@ GAMES = (
 )
 #: The parts in order, with the seconds that each may take for a game, of 8 minutes in all; the first is for all games at once.
 PARTS = {"compile": 120.0, "card": 20.0, "check": 25.0, "playouts": 20.0, "steps": 20.0}
-ARRAYS = ("states", "observations", "action_masks", "current_players", "rewards", "terminated", "truncated", "returns")
+ARRAYS = ("observations", "action_masks", "current_players", "rewards", "terminated", "truncated", "returns")
 
 Row = dict[str, Any]
 app = typer.Typer(add_completion=False)
@@ -63,7 +63,9 @@ def main(
     end = time.monotonic() + 60 * minutes
     common = ["--output", str(output), "--device", device, "--games", str(games), "--seconds", str(seconds)]
     for name, limit in PARTS.items():
-        for together in [chosen] if name == "compile" else [[one] for one in (chosen[:1] if name == "card" else chosen)]:
+        for together in (
+            [chosen] if name == "compile" else [[one] for one in (chosen[:1] if name == "card" else chosen)]
+        ):
             processes = {
                 one: subprocess.Popen(
                     [sys.executable, "-m", "benchmarks.gpu", *common, "--part", name, "--game", one],
@@ -77,7 +79,9 @@ def main(
                 _wait(process, max(0.0, deadline - time.monotonic()), {"part": name, "game": one}, output)
     rows = list(read_rows(output))
     for row in rows:
-        typer.echo("  ".join(f"{key} {value:,}" if isinstance(value, int) else f"{key} {value}" for key, value in row.items()))
+        typer.echo(
+            "  ".join(f"{key} {value:,}" if isinstance(value, int) else f"{key} {value}" for key, value in row.items())
+        )
     if any(row.get("error") or row.get("differing") for row in rows):
         raise typer.Exit(1)
 
@@ -147,6 +151,7 @@ def check(game: str, device: str, games: int, seconds: float) -> Row:
             for batch in pair:
                 batch.step(actions[0])
             stepped += num
+        differing += _differ(*(batch.records() for batch in pair))
         differing += sum(_differ(*(_host(getattr(batch, name)) for batch in pair)) for name in ARRAYS)
         results = [[_host(array) for array in batch.random_playouts()] for batch in pair]
         differing += sum(map(_differ, *results))
@@ -173,7 +178,9 @@ def steps(game: str, device: str, games: int, seconds: float) -> Row:
     """Measure steps of a batch with random actions, masks and observations."""
     loaded = load_measured_game(game)
     room = free_bytes(device) // 2
-    games = max(1, min(games, room // (4 * loaded.observation_size + 4 * loaded.state_dtype.itemsize + loaded.num_actions)))
+    games = max(
+        1, min(games, room // (4 * loaded.observation_size + 4 * loaded.state_dtype.itemsize + loaded.num_actions))
+    )
     batch = Batch(loaded, games, auto_reset=True, seed=0, device=device)
     choose = calls_per_second(batch.random_actions, device, seconds / 4)
     both = calls_per_second(lambda: batch.step(batch.random_actions(), trusted=True), device, seconds)

@@ -43,7 +43,7 @@ class Batch:
     ``batch.step(actions).copy()``. ``copy.deepcopy`` and ``pickle`` create equal, independent batches.
 
     With ``device="cuda"`` (see docs/gpu.md) the games are on a GPU: arrays are torch tensors there, must not be written to either,
-    and are in order with other work of torch's stream; ``states`` is ``uint8[num_games, itemsize]``. Equal seeds and actions
+    and are in order with other work of torch's stream; ``states`` is ``uint8[num_games, bytes]`` (see ``records``). Equal seeds and actions
     give equal games on every device.
 
     Attributes:
@@ -123,7 +123,8 @@ class Batch:
         self.observations, self.action_masks, self.current_players = self._arrays[:3]
         self.rewards, self.terminated, self.truncated = self._arrays[3:]
 
-        bounds = np.linspace(0, self.num_games, (min(self._num_threads, self.num_games) if self.device == "cpu" else 1) + 1).astype(int)
+        num_parts = min(self._num_threads, self.num_games) if self.device == "cpu" else 1
+        bounds = np.linspace(0, self.num_games, num_parts + 1).astype(int)
         self._slices = [slice(start, stop) for start, stop in pairwise(bounds)]
         self._team = ThreadTeam(len(self._slices))
         self._first_illegal = on_device.first_illegal
@@ -240,6 +241,14 @@ class Batch:
             returns[winners == player, 1 - player] = -1
         return returns
 
+    def records(self, rows: npt.ArrayLike | None = None) -> npt.NDArray[np.void]:
+        """Return copies of the positions of the games ``rows[n]`` (default: all) as records ``[n]`` of ``game.state_dtype``.
+
+        Raises:
+            IndexError: a row is out of range.
+        """
+        return self._on_device.records(self._states[self._rows(rows)])
+
     def state(self, row: int) -> State:
         """Return a copy of one game's position as a ``State`` with an empty history.
 
@@ -249,7 +258,7 @@ class Batch:
         index = row if isinstance(row, (int, np.integer)) and not isinstance(row, bool) else -1
         if not 0 <= index < self.num_games:
             raise IndexError(f"row must be an integer from 0 to {self.num_games - 1}, got {row!r}")
-        record = self._on_device.get(self._states[index], self.game.state_dtype)
+        (record,) = self._on_device.records(self._states[index : index + 1])
         return State.from_record(self.game, record, trusted=True)
 
     def _rows(self, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64]:

@@ -1,6 +1,6 @@
 """Where the arrays of a ``Batch`` are and where its templates run: this processor, a GPU, or a GPU that is emulated.
 
-On a GPU, arrays are torch tensors, and records are rows of ``uint8``. A template runs in one thread per game (see
+On a GPU, arrays are torch tensors, and records are rows of ``uint8`` in which each field is aligned (:func:`aligned_dtype`). A template runs in one thread per game (see
 :mod:`stoneworks.envs.rules.compiler.gpu`); apart from that, both devices do the same.
 """
 
@@ -12,7 +12,7 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -60,15 +60,23 @@ class HostArrays:
         return array
 
     def actions(self, actions: Any, number: int) -> Any:
-        """Return actions as ``int64[number]`` on the device. Raises ``ValueError`` if they are not ``number`` integers."""
+        """Return actions as ``int64[number]`` on the device.
+
+        Raises:
+            ValueError: they are not ``number`` integers.
+        """
         given = check_integers("actions", actions, number)
         if given.dtype == np.uint64:  # 2**64 - 1 would wrap around to NO_ACTION
             given = np.minimum(given, self._game.num_actions)
         return np.ascontiguousarray(given, np.int64)
 
-    def get(self, array: Any, dtype: Any = None) -> Any:
-        """Return the array on the host, as given or as a record of ``dtype``; it may be the same."""
+    def get(self, array: Any) -> Any:
+        """Return the array on the host; it may be the same."""
         return array
+
+    def records(self, states: Any) -> npt.NDArray[np.void]:
+        """Return records of ``game.state_dtype`` on the host; they may be the same."""
+        return states  # type: ignore[no-any-return]
 
     def copy(self, array: Any) -> Any:
         """Return a copy."""
@@ -101,7 +109,7 @@ class DeviceArrays:
         kind = device.partition(":")[0]
         if kind == "cuda" and not torch.cuda.is_available():
             raise gpu.DeviceError(f"device={device!r}: torch {torch.__version__} finds no NVIDIA GPU")
-        self._torch, self._game = torch, game
+        self._torch, self._game, self._state_dtype = torch, game, aligned_dtype(game)
         self._where = torch.device("cpu" if kind == "emulated" else device)
         (code,) = program_codes(game, kind)
         self._program: Any = gpu.EmulatedProgram(code) if kind == "emulated" else gpu.CudaProgram(code, device)
@@ -114,7 +122,11 @@ class DeviceArrays:
         return self._torch.zeros(shape, dtype=getattr(self._torch, np.dtype(dtype).name), device=self._where)
 
     def actions(self, actions: Any, number: int) -> Any:
-        """Return actions as ``int64[number]`` on the device. Raises ``ValueError`` if they are not ``number`` integers."""
+        """Return actions as ``int64[number]`` on the device.
+
+        Raises:
+            ValueError: they are not ``number`` integers.
+        """
         if not isinstance(actions, self._torch.Tensor) or actions.device != self._arena.device:
             return self.put(HostArrays.actions(self, self.get(actions), number))  # type: ignore[arg-type]
         integral = not (actions.is_floating_point() or actions.is_complex() or actions.dtype == self._torch.bool)
@@ -124,16 +136,24 @@ class DeviceArrays:
 
     def put(self, array: npt.NDArray[Any]) -> Any:
         """Return a copy of the array on the device."""
+        if array.dtype == self._game.state_dtype:
+            aligned = np.zeros(len(array), self._state_dtype)
+            aligned[:] = array
+            array = aligned
         if array.dtype.fields:
             array = np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1)
         elif array.dtype == np.uint64:
             array = array.view(np.int64)
         return self._torch.tensor(array, device=self._where)
 
-    def get(self, array: Any, dtype: Any = None) -> Any:
-        """Return the array on the host, as given or as a record of ``dtype``; it may be the same."""
-        host = array.cpu().numpy() if isinstance(array, self._torch.Tensor) else array
-        return host if dtype is None else host.view(dtype)[0]
+    def get(self, array: Any) -> Any:
+        """Return the array on the host; it may be the same."""
+        return array.cpu().numpy() if isinstance(array, self._torch.Tensor) else array
+
+    def records(self, states: Any) -> npt.NDArray[np.void]:
+        """Return records of ``game.state_dtype`` on the host."""
+        aligned = np.ascontiguousarray(self.get(states)).view(self._state_dtype)[:, 0]
+        return aligned.astype(self._game.state_dtype)
 
     def copy(self, array: Any) -> Any:
         """Return a copy."""
@@ -141,7 +161,7 @@ class DeviceArrays:
 
     def field(self, states: Any, name: str) -> Any:
         """Return a view of a field of one byte in records."""
-        dtype, offset = (self._game.state_dtype.fields or {})[name][:2]
+        dtype, offset = (self._state_dtype.fields or {})[name][:2]
         return states[:, offset].view(getattr(self._torch, dtype.name))
 
     def read_only(self, array: Any) -> Any:
@@ -163,7 +183,7 @@ class DeviceArrays:
 
     def _launcher(self, template: Callable[..., Any]) -> Callable[..., None]:
         entry, rows = entry_of(self._game, template), _per_thread(template)[0]
-        kinds = compiler._signature(template, self._game.board.dtype, self._game.state_dtype)
+        kinds = compiler._signature(template, self._game.board.dtype, self._state_dtype)
         place = list(inspect.get_annotations(template)).index(rows)
         c_types = [gpu.c_type(kind) for kind in entry.arguments[1:]]
 
@@ -203,6 +223,12 @@ def arrays_of(game: Game, device: str) -> HostArrays | DeviceArrays:
 # -- Programs ----------------------------------------------------------------------------------------------------------
 
 
+def aligned_dtype(game: Game) -> np.dtype[Any]:
+    """Return the dtype of the records of a game with every field aligned: a card cannot read others in one access."""
+    fields = game.state_dtype.fields or {}
+    return np.dtype({"names": list(fields), "formats": [field[0] for field in fields.values()]}, align=True)
+
+
 def thread_room(game: Game) -> int:
     """Return the bytes that a thread may allocate at a time in the kernels of a game, at least twice what was seen."""
     return (2048 + 2 * game.state_dtype.itemsize + 32 * game.grid.num_cells) // 16 * 16
@@ -218,7 +244,7 @@ def _per_thread(template: Callable[..., Any]) -> tuple[str, ...]:
 @cache
 def entry_of(game: Game, template: Callable[..., Any]) -> targets.EntryFunction:
     """Return a template as an entry function of a game's program."""
-    dtypes = game.board.dtype, game.state_dtype
+    dtypes = game.board.dtype, aligned_dtype(game)
     return targets.entry_function(
         template.__name__, template, all_kernels(type(game)), *dtypes, per_thread=_per_thread(template)
     )

@@ -36,16 +36,18 @@ GAMES = (
         for game in ("laido(size=3)", "taugo(size=5)", "taigo(radius=3)", "trugo(radius=4,tiles=12)")
     ),
 )
-ARRAYS = (*measured.ARRAYS, "seeds")
 
 
-def arrays_of(batch: Batch) -> dict[str, bytes]:
-    return {name: np.asarray(getattr(batch, name, batch._seeds)).tobytes() for name in ARRAYS}
+def arrays_of(batch: Batch) -> list[bytes]:
+    arrays = (*(getattr(batch, name) for name in measured.ARRAYS), batch.records(), batch._seeds)
+    return [np.asarray(array).tobytes() for array in arrays]
 
 
 def pair_of(game: str, num_games: int = 7, *, auto_reset: bool = True) -> tuple[Batch, Batch]:
     program_codes(load_game(game), "cuda", "emulated")  # together, which takes less time
-    one, other = (Batch(game, num_games, auto_reset=auto_reset, seed=3, device=device) for device in ("cpu", "emulated"))
+    one, other = (
+        Batch(game, num_games, auto_reset=auto_reset, seed=3, device=device) for device in ("cpu", "emulated")
+    )
     return one, other
 
 
@@ -102,15 +104,15 @@ def test_a_batch_of_tensors_has_all_methods() -> None:
 
     one, other = pair_of("vadus(size=3)", 4, auto_reset=False)
     assert isinstance(other.observations, torch.Tensor)
-    for actions in ([0, 1, 2, 3], np.array([5, 6, 7, 8], np.uint64), [NO_ACTION, 9, 9, 9]):
+    for actions in ([2, 3, 4, 6], np.array([7, 8, 9, 10], np.uint64), [NO_ACTION, 11, 11, 11]):
         one.step(actions)
         kept = other.step(torch.tensor(np.asarray(actions, np.int32))).copy()
     assert [other.state(row) for row in range(4)] == [one.state(row) for row in range(4)]
-    for bad in ([9, 9, 9, 10], np.array([NO_ACTION] * 3 + [2**64 - 1], np.uint64), torch.tensor([-1, -1, -1, 99])):
+    for bad in ([12, 12, 12, 11], np.array([12, 12, 12, 2**64 - 1], np.uint64), torch.tensor([-1, -1, -1, 99])):
         for batch in (one, other):
-            with pytest.raises(IllegalActionError, match="game [13] of the batch"):
-                batch.step(np.asarray(bad))
-    with pytest.raises(ValueError, match="actions must be 4 integers, got torch.float32"):
+            with pytest.raises(IllegalActionError, match="game 3 of the batch"):
+                batch.step(bad)
+    with pytest.raises(ValueError, match=r"actions must be 4 integers, got torch\.float32"):
         other.step(torch.zeros(4))
     for batch in (one, other):
         batch.load([0, 2], one.states[1:2], trusted=True)
@@ -123,6 +125,17 @@ def test_a_batch_of_tensors_has_all_methods() -> None:
         assert arrays_of(same) != arrays_of(one)
     assert arrays_of(one) == arrays_of(other)
     assert kept.rewards.data_ptr() != other.rewards.data_ptr()  # type: ignore[attr-defined]
+
+
+def test_addresses_that_a_card_would_refuse_are_noticed() -> None:
+    import torch
+
+    (_, batch) = pair_of("vadus(size=3)", 1)
+    board = torch.zeros(1, batch._board.shape[1] + 1, dtype=torch.uint8)[:, 1:]
+    board[:] = batch._board
+    batch._board = board
+    with pytest.raises(DeviceError, match="addresses are not aligned"):
+        batch.step(batch.random_actions())
 
 
 def test_a_missing_card_or_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,8 +203,8 @@ def test_the_benchmark_runs_from_end_to_end(tmp_path: Path) -> None:
     rows = {(row["part"], row["game"]): row for row in measured.read_rows(file)}
     assert rows["check", "vadus(size=3)"]["differing"] == 0 < rows["check", "vadus(size=3)"]["playout_actions"]
     for part in ("playouts", "steps"):
-        assert 0 < rows[part, "vadus(size=3)"]["per_s"]
-        assert 0 < rows[part, "vadus(size=3)"]["bound_per_s"]
+        assert rows[part, "vadus(size=3)"]["per_s"] > 0
+        assert rows[part, "vadus(size=3)"]["bound_per_s"] > 0
         assert "size" in rows[part, "vadus(size=1)"]["error"]
     assert {part for part, _ in rows} == set(measured.PARTS)
 

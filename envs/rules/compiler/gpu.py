@@ -11,6 +11,7 @@ row. A thread that needs more room stops the program.
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -137,6 +138,29 @@ define void @set_thread(i32 %thread) {{
 }}
 """
 
+_CHECKS = """
+@misaligned = global i64 0
+define i64 @num_misaligned() {
+  %number = load i64, ptr @misaligned
+  ret i64 %number
+}
+
+define void @check_alignment(ptr %place, i64 %alignment) noinline {
+  %address = ptrtoint ptr %place to i64
+  %ones = sub i64 %alignment, 1
+  %rest = and i64 %address, %ones
+  %wrong = icmp ne i64 %rest, 0
+  %one = zext i1 %wrong to i64
+  %before = load i64, ptr @misaligned
+  %after = add i64 %before, %one
+  store i64 %after, ptr @misaligned
+  ret void
+}
+"""
+#: Accesses to memory in LLVM code, each with the address and the alignment that the compiler relies on.
+_ACCESS = re.compile(r'^\s+(?:%\S+ = load|store) .*ptr (?P<address>[%@][-\w.$"]+), align (?P<alignment>\d+)')
+_COPY = re.compile(r'align (?P<alignment>\d+)(?: dereferenceable(?:_or_null)?\(\d+\))* (?P<address>[%@][-\w.$"]+)')
+
 
 def _wrapper(name: str, argument_types: Sequence[str], convention: str) -> str:
     """Return the function that every thread runs: a loop over its rows. The first argument of an entry function is the row."""
@@ -194,7 +218,10 @@ def gpu() -> Target:
 
 
 def emulated() -> Target:
-    """Return the target ``gpu`` for this machine's processor, on which one thread runs after another."""
+    """Return the target ``gpu`` for this machine's processor, on which one thread runs after another.
+
+    Addresses are checked: a card stops at one that is not aligned as the compiler assumed, which a processor does not mind.
+    """
     return Target(
         triple=llvm.get_process_triple(),
         cpu=llvm.get_host_cpu_name(),
@@ -203,6 +230,7 @@ def emulated() -> Target:
         wrap=lambda name, kinds: _wrapper(name, kinds, ""),
         kept=("set_thread",),
         renamed={},
+        vectorizes=False,
         relocation="pic",
     )
 
@@ -216,11 +244,22 @@ def build_program(target: Target, entries: Sequence[EntryFunction]) -> bytes:
     """
     module, machine = compile_entries(target, entries)
     if target.triple != gpu().triple:
-        return bytes(machine.emit_object(module))
+        return bytes(machine.emit_object(llvm.parse_assembly(_with_checks(str(module)))))
     missing = [one.name for one in module.functions if one.is_declaration and not one.name.startswith("llvm.")]
     if missing:
         raise TargetError(f"kernels for a GPU cannot call {', '.join(missing)}")
     return str(machine.emit_assembly(module)).encode()
+
+
+def _with_checks(code: str) -> str:
+    """Return LLVM code with a call of ``check_alignment`` before each access to memory."""
+    lines = []
+    for line in code.splitlines():
+        accesses = _COPY.finditer(line) if "call void @llvm.mem" in line else _ACCESS.finditer(line)
+        for one in accesses:
+            lines.append(f"  call void @check_alignment(ptr {one['address']}, i64 {one['alignment']})")
+        lines.append(line)
+    return "\n".join([*lines, _CHECKS])
 
 
 # -- Running programs --------------------------------------------------------------------------------------------------
@@ -292,9 +331,7 @@ class CudaProgram:
             stream = self._torch.cuda.current_stream().cuda_stream
             shape = num_blocks(num_rows), 1, 1, THREADS_PER_BLOCK, 1, 1
             self._checked(
-                self._driver.cuLaunchKernel(
-                    self._functions[name], *shape, 0, stream, ctypes.addressof(addresses), 0
-                )
+                self._driver.cuLaunchKernel(self._functions[name], *shape, 0, stream, ctypes.addressof(addresses), 0)
             )
 
     def _checked(self, result: tuple[Any, ...]) -> Any:
@@ -318,7 +355,11 @@ class EmulatedProgram:
         self._engine.finalize_object()
 
     def launch(self, name: str, num_rows: int, arguments: Sequence[Any], arena: int, room: int) -> None:
-        """Run an entry function; see :class:`Program`."""
+        """Run an entry function; see :class:`Program`.
+
+        Raises:
+            DeviceError: an address is not aligned.
+        """
         head = ctypes.c_void_p(arena), ctypes.c_int64(room), ctypes.c_int32(num_rows)
         values = *head, *arguments
         function = ctypes.CFUNCTYPE(None, *map(type, values))(self._engine.get_function_address(name))
@@ -326,3 +367,5 @@ class EmulatedProgram:
         for thread in range(EMULATED_THREADS):
             set_thread(thread)
             function(*values)
+        if number := ctypes.CFUNCTYPE(ctypes.c_int64)(self._engine.get_function_address("num_misaligned"))():
+            raise DeviceError(f"{name}: {number} addresses are not aligned")
