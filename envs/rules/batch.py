@@ -43,8 +43,8 @@ class Batch:
     ``batch.step(actions).copy()``. ``copy.deepcopy`` and ``pickle`` create equal, independent batches.
 
     With ``device="cuda"`` (see docs/gpu.md) the games are on a GPU: arrays are torch tensors there, must not be written to either,
-    and are in order with other work of torch's stream; ``states`` is ``uint8[num_games, bytes]`` (see ``records``). Equal seeds and actions
-    give equal games on every device.
+    and are in order with other work of torch's stream; ``states`` is ``uint8[num_games, bytes]`` (see ``records``). Equal seeds
+    and actions give equal games on every device.
 
     Attributes:
         game: the game.
