@@ -328,7 +328,7 @@ class Game(GameDefinition["State"]):
         if function is None:
             modules = sorted({kernel.__module__.rpartition(".")[2] for kernel in others.values()})
             name = f"{self.name}_{compiler.capacity(self.grid.num_cells)}"
-            merged = {**_all_kernels(type(self)), **others}
+            merged = {**all_kernels(type(self)), **others}
             dtypes = self.board.dtype, self.state_dtype
             function = compiler.specialize(template, name, merged, *dtypes, variant="_".join(modules))
             _COMPILED[key] = function
@@ -392,7 +392,7 @@ _COMPILED: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
 
 @cache
-def _all_kernels(game: type[Game]) -> Mapping[str, Callable[..., Any]]:
+def all_kernels(game: type[Game]) -> Mapping[str, Callable[..., Any]]:
     """Return the kernels of a game, with defaults for the optional ones."""
     missing = [name for name in contract.OPTIONAL_KERNELS if name not in game.kernels]
     defaults = {name: compiler.specialized_kernel(getattr(contract, name), game.name, game.kernels) for name in missing}

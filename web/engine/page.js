@@ -51,12 +51,17 @@ class Table {
       side: h("select", { onchange: () => this.start() }, options({ 0: "first", 1: "second" })),
     };
     const labels = { game: "Game", board: "Board", player: "Opponent", side: "You move" };
-    const fields = Object.entries(this.select).map(([name, select]) => h("label", { hidden: name === "game" && !this.hasAddress }, `${labels[name]} `, select));
+    const fields = Object.entries(this.select).map(([name, select]) => {
+      select.setAttribute("aria-label", labels[name]);
+      return h("label", { hidden: name === "game" && !this.hasAddress }, `${labels[name]} `, select);
+    });
     this.back = button("Take back", () => this.takeBack());
     this.hintButton = button("Hint", () => this.showHint());
     const controls = h("div", { class: "play-controls" }, button("New game", () => this.start()), this.back, this.hintButton, this.globals);
     if (this.hasAddress) controls.append(button("Copy address", () => this.copy()));
-    element.replaceChildren(h("div", { class: "play-fields" }, fields), this.status, this.board.element, controls);
+    this.rules = h("ul", {});
+    const rules = h("details", { hidden: !this.hasAddress }, h("summary", {}, "The rules in short"), this.rules);
+    element.replaceChildren(h("div", { class: "play-fields" }, fields), this.status, this.board.element, controls, rules);
     if (this.hasAddress) addEventListener("hashchange", () => this.open());
     if (!this.hasAddress || !this.open()) this.choose(element.dataset.game, element.dataset.board);
   }
@@ -74,7 +79,8 @@ class Table {
 
   choose(name = this.select.game.value, board = "", actions = []) {
     this.select.game.value = name;
-    const { boards } = this.games.find((game) => game.name === this.select.game.value);
+    const { boards, rules } = this.games.find((game) => game.name === this.select.game.value);
+    this.rules.replaceChildren(...rules.map((rule) => h("li", {}, rule)));
     this.select.board.replaceChildren(...boards.map((one) => h("option", { value: one.board }, one.name.split(", ").slice(1).join(", "))));
     if (board) this.select.board.value = board;
     return this.start(actions);

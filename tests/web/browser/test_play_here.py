@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 from pages import OpenPage, assert_fits
 
 _PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Play</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
 <style>:root { --md-default-bg-color: #fff; --md-default-fg-color: #222; --md-default-fg-color--light: #555; }</style></head>
 <body><h1>Play</h1><div class="play-here" %s></div></body></html>"""
 
