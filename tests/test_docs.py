@@ -312,6 +312,14 @@ def test_a_picture_of_the_rules_is_up_to_date_in_its_place_and_true(picture: Any
         assert picture.link in of_ruling
 
 
+def test_the_page_of_a_game_is_short(page: GamePage) -> None:
+    """Without generated tables, outputs, pictures and captions."""
+    generated = r"<!-- (table|what).*?<!-- end.*?-->|```output.*?```"
+    text = re.sub(generated, "", page.text, flags=re.DOTALL)
+    text = re.sub(r"!\[.*?\]\(.*?\)(<br>\*.*\*$)?|<[^>]*>", "", text, flags=re.MULTILINE)
+    assert len(re.findall(r"\S*\w\S*", text)) <= 1200
+
+
 @pytest.mark.parametrize("name", ["trugo", "taugo"])
 def test_the_questions_for_readers_of_a_page_have_the_answers_of_the_rules(name: str) -> None:
     questions = read_test_data("page_questions.yaml")[name]
