@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from stoneworks.envs.drawing import action_choice, action_places, svg, theme
+from stoneworks.envs.drawing.boards import Extent
 from stoneworks.envs.drawing.parts import Parts
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.rules.compiler import browser, kernel_cache, targets
@@ -153,21 +154,23 @@ def describe(game: Game) -> dict[str, Any]:
             "places": [[round(x, 1), round(y, 1)] for x, y in parts.places],
             "distances": parts.distances if len(parts.views) > 1 else [],
             "views": [
-                [
-                    view.radius,
-                    [round(float(side), 1) for side in view.extent],
-                    finished(view.below),
-                    finished(view.above),
-                ]
-                for view in parts.views
+                [view.radius, _box(view.extent), finished(view.below), finished(view.above)] for view in parts.views
             ],
-            "margin": svg.MARGIN,
+            "rounding": svg.MARGIN,
             "panel": theme.PANEL,
             "mark": theme.LAST_MOVE,
         },
         "height": game.grid.height,
         "width": game.grid.width,
     }
+
+
+def _box(extent: Extent) -> list[float]:
+    """Return the view box of an extent, with the margin that pictures have, and the size of the picture in pixels."""
+    left, top = extent[0] - svg.MARGIN, extent[1] - svg.MARGIN
+    width, height = extent[2] + svg.MARGIN - left, extent[3] + svg.MARGIN - top
+    pixels = svg.PIXELS_PER_UNIT * width, svg.PIXELS_PER_UNIT * height
+    return [float(svg.number(value)) for value in (left, top, width, height, *pixels)]
 
 
 def describe_agent(checkpoint: Any, inputs: NetworkInputs) -> tuple[dict[str, Any], bytes]:

@@ -366,17 +366,16 @@ export class Play {
     const parts = this.engine.shown(this.record);
     const marked = this.lastTurn(turnStart).flatMap((action) => board.paths[action]?.slice(1) ?? []);
     const farthest = Math.max(0, ...parts.map(([, place]) => drawing.distances[place] ?? 0));
-    const [, extent, below, above] = drawing.views.find(([radius]) => farthest <= radius) ?? drawing.views.at(-1);
-    const [left, top, right, bottom] = [extent[0] - drawing.margin, extent[1] - drawing.margin, extent[2] + drawing.margin, extent[3] + drawing.margin];
+    const [, [left, top, width, height, ...pixels], below, above] = drawing.views.find(([radius]) => farthest <= radius) ?? drawing.views.at(-1);
     const at = (part, place) => `<g transform="translate(${drawing.places[place].join(" ")})">${drawing.shapes[part]}</g>`;
     const rings = marked.map((place) => {
       const [, x, y, radius] = board.places[place];
       return `<circle cx="${x}" cy="${y}" r="${Math.min(radius, 17.8)}"/>`;
     });
-    const panel = `<rect x="${left}" y="${top}" width="${right - left}" height="${bottom - top}" rx="${drawing.margin}" fill="${drawing.panel}"/>`;
+    const panel = `<rect x="${left}" y="${top}" width="${width}" height="${height}" rx="${drawing.rounding}" fill="${drawing.panel}"/>`;
     const marks = rings.length ? `<g class="last-move" fill="none" stroke="${drawing.mark}" stroke-width="3.6">${rings.join("")}</g>` : "";
     const content = `<defs>${drawing.defs}</defs>${panel}${below}${parts.map(([part, place]) => at(part, place)).join("")}${marks}${above}`;
-    return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${left} ${top} ${right - left} ${bottom - top}" role="img" aria-label="${board.game} after ${this.actions.length} actions">${content}</svg>`;
+    return `<svg xmlns="http://www.w3.org/2000/svg" width="${pixels[0]}" height="${pixels[1]}" viewBox="${left} ${top} ${width} ${height}" role="img" aria-label="${board.game} after ${this.actions.length} actions">${content}</svg>`;
   }
 
   /** The actions of the turn in progress and of the last one before it that was made on the board. */
