@@ -144,14 +144,14 @@ class Heuristic:
     The module of a heuristic with learned weights defines, beside the kernels of every heuristic:
 
     - ``TERMS``, ``PHASES`` and ``BOARDS``: names of the terms, phases, and names of the boards with weights of their own;
-    - the kernels ``table_of(board)``, index of the board, and ``phase_of(board, state)``;
+    - the kernels ``table_of(board)``, index of the board or -1, and ``phase_of(board, state)``;
     - the kernel ``weigh(board, state, weights, counts)``, the sum of the weights of a position's terms, which counts the terms
       unless ``counts`` is None;
     - ``WEIGHTS``, ``float32[num_boards, num_phases, num_terms]``;
-    - the kernel ``learned_heuristic``, which reads them; ``heuristic``, the hand-written one, plays the first games.
+    - the kernel ``hand_written_heuristic``, which plays the first games; ``heuristic`` reads the weights.
 
     Raises:
-        ValueError: the game has no such heuristic.
+        ValueError: the game has no such heuristic, or the board no weights.
     """
 
     def __init__(self, game: Game) -> None:
@@ -162,21 +162,23 @@ class Heuristic:
         self.phases: Phases = self.module.PHASES
         self.terms: tuple[str, ...] = self.module.TERMS
         self.table = int(game.compiled(_find_table, {"table_of": self.module.table_of})(game.board))
+        if self.table < 0:
+            raise ValueError(f"{game} has no learned weights: use a board such as {self.module.BOARDS}")
 
     def kernels(self, name: str, of_knots: Float32Array | None) -> dict[str, Any]:
         """Return the kernels with weights ``float32[num_knots, num_terms]``, or the hand-written ones."""
         kernels = dict(heuristic_kernels(self.game))
         if of_knots is None:
-            return kernels
+            return kernels | {"heuristic": self.module.hand_written_heuristic}
         weights = self.module.WEIGHTS.copy()
         weights[self.table] = self.phases.shares() @ of_knots
-        kernels["heuristic"] = specialized_kernel(self.module.learned_heuristic.py_func, name, {"WEIGHTS": weights})
+        kernels["heuristic"] = specialized_kernel(self.module.heuristic.py_func, name, {"WEIGHTS": weights})
         return kernels
 
     def player(self, kernels: dict[str, Any], seed: int, **budget: Any) -> AlphaBetaBot:
         """Return an alpha-beta bot with the kernels. Its time is processor time, which other programs do not take."""
         bot = AlphaBetaBot(self.game, seed, **budget)
-        bot._clock = time.thread_time
+        bot.clock = time.thread_time
         bot._search = self.game.compiled(search_depths, kernels)
         return bot
 

@@ -219,7 +219,10 @@ class Positions:
         except (ValueError, TypeError, OverflowError) as error:
             raise RequestError(str(error)) from None
         if game.grid.num_cells > _MAX_CELLS:
-            raise RequestError(f"the grid of {game} must have at most {_MAX_CELLS} cells, got {game.grid.num_cells}")
+            raise RequestError(
+                f"{name_of(game)}, is too large to be shown: its grid must have at most {_MAX_CELLS} cells,"
+                f" got {game.grid.num_cells}"
+            )
         return game
 
     def line(self, game: Game, actions: Sequence[str]) -> Line:

@@ -73,6 +73,11 @@ define ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 %align) {
   ret ptr %place
 }
 
+define ptr @NRT_MemInfo_alloc(i64 %size) {
+  %place = call ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 64)
+  ret ptr %place
+}
+
 define void @NRT_MemInfo_call_dtor(ptr %place) {
   %at_size = getelementptr %block, ptr %place, i32 0, i32 4
   %size = load i64, ptr %at_size
@@ -88,6 +93,41 @@ define void @NRT_MemInfo_call_dtor(ptr %place) {
 }
 
 define void @NRT_Free(ptr %place) {
+  ret void
+}
+
+define void @PyErr_SetString(ptr %kind, ptr %text) {
+  call void @llvm.trap()
+  unreachable
+}
+
+; The product of two numbers of 128 bits, which LLVM calls to see whether the size of an array overflows.
+; Optimized, it calls itself.
+define void @__multi3(ptr %result, i64 %a, i64 %a_high, i64 %b, i64 %b_high) noinline optnone {
+  %a0 = and i64 %a, 4294967295
+  %a1 = lshr i64 %a, 32
+  %b0 = and i64 %b, 4294967295
+  %b1 = lshr i64 %b, 32
+  %p00 = mul i64 %a0, %b0
+  %p01 = mul i64 %a0, %b1
+  %p10 = mul i64 %a1, %b0
+  %p11 = mul i64 %a1, %b1
+  %carry = lshr i64 %p00, 32
+  %p01_low = and i64 %p01, 4294967295
+  %sum_1 = add i64 %carry, %p01_low
+  %middle = add i64 %sum_1, %p10
+  %p01_high = lshr i64 %p01, 32
+  %middle_high = lshr i64 %middle, 32
+  %sum_2 = add i64 %p11, %p01_high
+  %sum_3 = add i64 %sum_2, %middle_high
+  %cross_1 = mul i64 %a, %b_high
+  %cross_2 = mul i64 %a_high, %b
+  %sum_4 = add i64 %sum_3, %cross_1
+  %high = add i64 %sum_4, %cross_2
+  %low = mul i64 %a, %b
+  store i64 %low, ptr %result
+  %at_high = getelementptr i8, ptr %result, i32 8
+  store i64 %high, ptr %at_high
   ret void
 }
 """
@@ -201,7 +241,7 @@ def browser() -> Target:
         run_time=_RUN_TIME,
         renamed=renamed,
         library=tuple(entry_function(f"accurate_{name}", function, {}) for name, function in library.items()),
-        kept=("set_heap",),
+        kept=("set_heap", "__multi3"),
     )
 
 
