@@ -42,9 +42,9 @@ class Batch:
     The arrays are read-only views that every ``step`` and ``reset`` overwrites; copy what you keep, e.g. by
     ``batch.step(actions).copy()``. ``copy.deepcopy`` and ``pickle`` create equal, independent batches.
 
-    With ``device="cuda"`` (see docs/gpu.md) the games are on a GPU: arrays are torch tensors there, must not be written to either,
-    and are in order with other work of torch's stream; ``states`` is ``uint8[num_games, bytes]`` (see ``records``). Equal seeds
-    and actions give equal games on every device.
+    With ``device="cuda"`` (see docs/gpu.md) the games are on a GPU. Arrays are torch tensors there, which must not be written to
+    either, and ``states`` is ``uint8[num_games, bytes]`` (see ``records``). Work is in order with torch's current stream. Equal
+    seeds and actions give equal games on every device.
 
     Attributes:
         game: the game.

@@ -1,7 +1,7 @@
 """Where the arrays of a ``Batch`` are and where its templates run: this processor, a GPU, or a GPU that is emulated.
 
-On a GPU, arrays are torch tensors, and records are rows of ``uint8`` in which each field is aligned (:func:`aligned_dtype`).
-A template runs in one thread per game (see :mod:`stoneworks.envs.rules.compiler.gpu`); apart from that, both devices do the same.
+On a GPU, arrays are torch tensors, and records are rows of ``uint8`` in which each field is aligned (:func:`aligned_dtype`). A
+template runs in one thread per game (see :mod:`stoneworks.envs.rules.compiler.gpu`). Apart from that, all devices do the same.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def _load_word(typing_context: Any, entries: Any, first: Any) -> Any:
 
 @kernel
 def word_at(mask: Int8s, first: int) -> np.uint64:
-    """Return the eight entries of ``mask`` from ``first`` on as a word; the address need not be aligned, as a view's must be."""
+    """Return the eight entries of ``mask`` from ``first`` on as a word, also from an address at which a view is not allowed."""
     return _load_word(mask, first)  # type: ignore[call-arg]
 
 
