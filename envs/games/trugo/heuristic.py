@@ -39,7 +39,7 @@ from stoneworks.envs.rules.compiler.compiler import inlined, int64, kernel
 from stoneworks.envs.rules.compiler.types import Float32s, Int8s, Int32s, Record
 from stoneworks.envs.rules.compiler.weights import Phases, add_term, read_weights
 
-#: Fitted (see :mod:`tools.heuristic_scale`).
+#: Fitted (see :mod:`tools.heuristic_scale`) to the hand-written heuristic; learned weights are in its units.
 SCALE = 15.0
 # In units of an unpinned piece on the board.
 PINNED_BY_ENEMY = 0.5
@@ -345,9 +345,10 @@ def hand_written_heuristic(board: Record, state: Record, player: int) -> float:
 #: Steps between the start and the end of each half of the game (waxing: tiles in the pool; waning: tiles left).
 PHASES_OF_HALF = 32
 PHASES = Phases((0, 4, 12, 20, 32, 33, 37, 42, 49, 57, 65))
-#: Boards with weights of their own, and how many tiles a board that uses them has at most.
+#: Boards with weights of their own, and how many tiles a board that uses them has at most. The ladder of the board with 36 tiles
+#: is of players with the hand-written heuristic, which stays there until that ladder is made again.
 BOARDS = ("tiles=18", "tiles=36")
-MAX_TILES = (18, 36)
+MAX_TILES = (18, 35)
 #: Fewest tiles of a board that uses learned weights.
 MIN_TILES = 10
 
@@ -385,7 +386,7 @@ WEIGHTS = read_weights(Path(__file__).with_name("heuristic.json"), TERMS, PHASES
 
 @kernel
 def table_of(board: Record) -> int:
-    """Return the index in ``BOARDS`` of the weights of a board, or -1 if the hand-written heuristic is at least as strong."""
+    """Return the index in ``BOARDS`` of the weights of a board, or -1 if it plays with the hand-written heuristic."""
     if board.num_tiles < MIN_TILES:
         return -1
     for table in range(len(MAX_TILES)):
