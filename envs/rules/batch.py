@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -191,7 +191,9 @@ class Batch:
         chosen = self._on_device.actions(actions, self.num_games)
         row = -1 if trusted else self._first_illegal(self._masks, chosen)
         if row >= 0:
-            raise IllegalActionError(f"game {row} of the batch: {self.state(row).why_illegal(int(actions[row]))}")
+            raise IllegalActionError(
+                f"game {row} of the batch: {self.state(row).why_illegal(int(cast(Any, actions)[row]))}"
+            )
         self._share(
             self._step,
             lambda part: (
@@ -210,7 +212,7 @@ class Batch:
 
     def random_actions(self) -> npt.NDArray[np.int64]:
         """Return ``int64[num_games]``: a uniformly random legal action per game, or ``NO_ACTION`` for a finished game."""
-        actions = self._on_device.zeros((self.num_games,), np.int64)
+        actions: npt.NDArray[np.int64] = self._on_device.zeros((self.num_games,), np.int64)
         choose = self._on_device.compiled(templates.choose_random_actions)
         self._team.run(choose, [(self._masks[part], self._seeds[part], actions[part]) for part in self._slices])
         return actions
@@ -235,7 +237,7 @@ class Batch:
         Unlike ``rewards``, which are those of the last step, they stay until a game is restarted.
         """
         winners = self._on_device.field(self._states, "winner")
-        returns = self._on_device.zeros((self.num_games, 2), np.float32)
+        returns: npt.NDArray[np.float32] = self._on_device.zeros((self.num_games, 2), np.float32)
         for player in (0, 1):
             returns[winners == player, player] = 1
             returns[winners == player, 1 - player] = -1

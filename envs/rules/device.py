@@ -12,7 +12,7 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -161,7 +161,7 @@ class DeviceArrays:
 
     def field(self, states: Any, name: str) -> Any:
         """Return a view of a field of one byte in records."""
-        dtype, offset = (self._state_dtype.fields or {})[name][:2]
+        dtype, offset = _fields_of(self._state_dtype)[name][:2]
         return states[:, offset].view(getattr(self._torch, dtype.name))
 
     def read_only(self, array: Any) -> Any:
@@ -225,8 +225,12 @@ def arrays_of(game: Game, device: str) -> HostArrays | DeviceArrays:
 
 def aligned_dtype(game: Game) -> np.dtype[Any]:
     """Return the dtype of the records of a game with every field aligned: a card cannot read others in one access."""
-    fields = game.state_dtype.fields or {}
+    fields = _fields_of(game.state_dtype)
     return np.dtype({"names": list(fields), "formats": [field[0] for field in fields.values()]}, align=True)
+
+
+def _fields_of(dtype: Any) -> Mapping[str, Any]:
+    return dtype.fields  # type: ignore[no-any-return]
 
 
 def thread_room(game: Game) -> int:

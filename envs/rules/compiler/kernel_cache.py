@@ -173,7 +173,7 @@ def _remove_stale_files(folder: Path) -> None:
 # -- What machine code depends on ------------------------------------------------------------------------------------
 
 
-def digest_of(function: types.FunctionType, signature: tuple[Any, ...]) -> str:
+def digest_of(function: Callable[..., Any], signature: tuple[Any, ...]) -> str:
     """Return a digest of everything that the machine code of ``function`` depends on, as 24 hexadecimal digits."""
     digest = hashlib.sha256(repr(_environment()).encode())
     digest.update(repr(signature).encode())

@@ -25,6 +25,7 @@ from stoneworks.envs.rules.compiler.compiler import _njit, _signature, _with_ker
 from stoneworks.envs.rules.compiler.kernel_cache import cache_folder
 
 _config: Any = numba.core.config
+_types: Any = types
 _llvm: Any = llvm
 
 _OPTIONS = {"error_model": "numpy", "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
@@ -149,11 +150,11 @@ def entry_function(
 
     def argument(kind: Any, of_template: str = "") -> str:
         number = len(arguments)
-        if isinstance(kind, types.BaseNamedTuple):
+        if isinstance(kind, _types.BaseNamedTuple):
             names[kind.instance_class.__name__] = kind.instance_class
             return f"{kind.instance_class.__name__}({', '.join(argument(field) for field in kind)})"
         if isinstance(kind, types.Array):
-            arguments.extend([types.CPointer(kind.dtype), *[types.int32] * kind.ndim])
+            arguments.extend([_types.CPointer(kind.dtype), *[types.int32] * kind.ndim])
             lengths = "".join(f"a{number + 1 + axis}, " for axis in range(kind.ndim))
             row = "[int64(a0) : int64(a0) + 1]" if of_template in per_thread else ""
             return f"carray(a{number}, ({lengths})){row}"
