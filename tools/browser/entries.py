@@ -47,7 +47,7 @@ from stoneworks.models.search.uct import UNIT, EdgeArray, NodeArray, search_tree
 
 def count_shown(board: BoardArray, states: StateArray, parts: Int32Table) -> int:
     """Write the parts that ``states[0]`` shows (see :mod:`stoneworks.envs.drawing.parts`)."""
-    return shown(board[0], states[0], parts)  # type: ignore[name-defined, no-any-return] # noqa: F821
+    return shown(board[0], states[0], parts)  # type: ignore[name-defined] # noqa: F821
 
 
 def describe(board: BoardArray, states: StateArray, facts: Int32s) -> None:
