@@ -1,7 +1,7 @@
 """Check result files, and make tables and figures from all of them.
 
 ``python -m benchmarks.check results/`` prints one line per invalid file, which names the field. ``--figures FOLDER`` draws the
-curves and the performance profile, and ``--page docs/benchmark.md`` writes the table into the page.
+curves and the performance profile, and ``--page docs/benchmark-results.md`` writes the table into the page.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Pages link to files as the repository has them, such as ``../examples/hex.py``. Pictures of rulings get their captions.
 Notebooks are executed if the environment variable ``EXECUTE_NOTEBOOKS`` is 1; without it, their pages have no outputs.
+The games are built for the browser (see :mod:`tools.browser`), and the page of each game begins with a board.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from nbconvert.preprocessors import CoalesceStreamsPreprocessor, ExecutePreproce
 from traitlets.config import Config
 
 from docs.ruling_pictures import RULING_PICTURES
+from tools.browser.build import GAMES, build
 
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"\]\((\.\./[\w./-]+(?:\.(?:py|yaml|toml|md|sh)|/Containerfile))\)")
@@ -36,6 +38,17 @@ BOOSTS = {
     "notebooks/": 0.5,
     **dict.fromkeys(("api/", "changelog"), 0.05),
 }
+#: Where the games are built for the browser, and the programs that play them on pages.
+PLAY_FOLDER = ROOT / "build" / "browser"
+PLAY_FILES = (
+    "engine/engine.js",
+    "engine/page.css",
+    "engine/page.js",
+    "engine/worker.js",
+    "static/board.css",
+    "static/board.js",
+    "static/dom.js",
+)
 #: In the address of the repository until a person has filled it in.
 PLACEHOLDER = "OWNER"
 CELL_TIMEOUT_SECONDS = 600
@@ -64,7 +77,29 @@ def on_files(files: Any, config: Any) -> Any:
     for notebook in sorted((ROOT / "examples").glob("*.ipynb")):
         for path, content in _notebook_files(notebook):
             files.append(File.generated(config, path, content=content))
+    for path, content in play_files():
+        files.append(File.generated(config, path, content=content))
     return files
+
+
+def play_files() -> Iterator[tuple[str, bytes]]:
+    """Build the games for the browser, and yield the files that pages with boards load, by their paths in the site."""
+    build(PLAY_FOLDER)
+    for path in sorted(PLAY_FOLDER.iterdir()):
+        yield f"play/games/{path.name}", path.read_bytes()
+    for name in PLAY_FILES:
+        yield f"play/{name.partition('/')[2]}", (ROOT / "web" / name).read_bytes()
+    yield "play-offline.js", (ROOT / "web/engine/play-offline.js").read_bytes()
+
+
+def on_post_page(output: str, page: Any, **_: Any) -> str:
+    """Load the programs of the boards on pages that have one."""
+    if 'class="play-here"' not in output:
+        return output
+    folder = posixpath.relpath("play", posixpath.dirname(page.url) or ".")
+    styles = "".join(f'<link rel="stylesheet" href="{folder}/{name}.css">' for name in ("board", "page"))
+    script = f'<script type="module" src="{folder}/page.js"></script>'
+    return output.replace("</head>", f"{styles}</head>").replace("</body>", f"{script}</body>")
 
 
 def _outside(page: str, link: str) -> str:
@@ -84,6 +119,9 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         path = _outside(uri, match[1])
         return f"]({posixpath.relpath(f'source/{path}.txt', posixpath.dirname(uri) or '.')})" if path else match[0]
 
+    if (game := uri.removesuffix(".md")) in GAMES:
+        board = f'<div class="play-here" data-game="{game}">Loading the game</div>'
+        markdown = markdown.replace("\n## ", f"\n{board}\n\n## ", 1)
     for picture in RULING_PICTURES:
         markdown = markdown.replace(picture.link, picture.markup)
     return NOTEBOOK_LINK.sub(r"](notebooks/\1.md)", LINK.sub(copied, markdown))

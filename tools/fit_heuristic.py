@@ -178,7 +178,7 @@ class Heuristic:
     def player(self, kernels: dict[str, Any], seed: int, **budget: Any) -> AlphaBetaBot:
         """Return an alpha-beta bot with the kernels. Its time is processor time, which other programs do not take."""
         bot = AlphaBetaBot(self.game, seed, **budget)
-        bot._clock = time.thread_time
+        bot.clock = time.thread_time
         bot._search = self.game.compiled(search_depths, kernels)
         return bot
 

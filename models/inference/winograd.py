@@ -42,7 +42,7 @@ from stoneworks.envs.rules.compiler.compiler import compiled_function, kernel
 from stoneworks.envs.rules.compiler.types import Float32s, Float32Table, Float32Tables, Int64s
 from stoneworks.models.architecture import Architecture, ResidualConfig
 
-#: Number of floats of a vector: channels are padded to a multiple of it.
+#: Number of floats of a vector: channels are padded to a multiple of it. Targets may change it before code is generated.
 LANES = 16
 #: Cells of an output tile and of an input tile in a row, and products per tile.
 _TILE, _WINDOW, _PRODUCTS = 4, 6, 36
@@ -81,8 +81,8 @@ def _grid(builder: Any, pointer: Any, size: int, row_step: Any, column_step: Any
     return [_every(builder, row, column_step, size) for row in _every(builder, pointer, row_step, size)]
 
 
-def _load(builder: Any, pointer: Any, lanes: int = LANES) -> Any:
-    kind = ir.VectorType(_FLOAT, lanes)
+def _load(builder: Any, pointer: Any, vectors: int = 1) -> Any:
+    kind = ir.VectorType(_FLOAT, vectors * LANES)
     return builder.load(builder.bitcast(pointer, kind.as_pointer()), align=4)
 
 
@@ -90,7 +90,8 @@ def _store(builder: Any, vector: Any, pointer: Any) -> None:
     builder.store(vector, builder.bitcast(pointer, vector.type.as_pointer()), align=4)
 
 
-def _repeated(builder: Any, value: Any, lanes: int = LANES) -> Any:
+def _repeated(builder: Any, value: Any, vectors: int = 1) -> Any:
+    lanes = vectors * LANES
     kind = ir.VectorType(_FLOAT, lanes)
     vector = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
     return builder.shuffle_vector(
@@ -110,21 +111,21 @@ def _scaled(builder: Any, factor: float, vector: Any, addend: Any) -> Any:
     return _multiply_add(builder, constant, vector, addend)
 
 
-def _product(num_rows: int, lanes: int) -> Any:
+def _product(num_rows: int, vectors: int) -> Any:
     @intrinsic
     def product(typing: Any, a: Any, b: Any, c: Any, depth: Any, columns: Any) -> Any:
-        """Write ``num_rows`` rows and ``lanes`` columns of a matrix product: c = a b, with ``depth`` columns of a."""
+        """Write ``num_rows`` rows and ``vectors`` of columns of a matrix product: c = a b, with ``depth`` columns of a."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             a, b, c, depth, columns = arguments
-            zero = ir.Constant(ir.VectorType(_FLOAT, lanes), None)
+            zero = ir.Constant(ir.VectorType(_FLOAT, vectors * LANES), None)
             sums = [cgutils.alloca_once_value(builder, zero) for _ in range(num_rows)]
             rows = _every(builder, a, depth, num_rows)
             with cgutils.for_range(builder, depth) as loop:
-                weights = _load(builder, builder.gep(b, [builder.mul(loop.index, columns)], inbounds=True), lanes)
+                weights = _load(builder, builder.gep(b, [builder.mul(loop.index, columns)], inbounds=True), vectors)
                 for row, total in zip(rows, sums, strict=True):
                     factor = builder.load(builder.gep(row, [loop.index], inbounds=True))
-                    factors = _repeated(builder, factor, lanes)
+                    factors = _repeated(builder, factor, vectors)
                     builder.store(_multiply_add(builder, factors, weights, builder.load(total)), total)
             for place, total in zip(_every(builder, c, columns, num_rows), sums, strict=True):
                 _store(builder, builder.load(total), place)
@@ -135,8 +136,8 @@ def _product(num_rows: int, lanes: int) -> Any:
     return product
 
 
-_six_rows, _four_rows, _two_rows, _one_row = (_product(rows, 2 * LANES) for rows in (6, 4, 2, 1))
-_six_short_rows, _short_row = _product(6, LANES), _product(1, LANES)
+_six_rows, _four_rows, _two_rows, _one_row = (_product(rows, 2) for rows in (6, 4, 2, 1))
+_six_short_rows, _short_row = _product(6, 1), _product(1, 1)
 
 
 def _transform_input(builder: Any, d: _Vectors) -> _Vectors:
@@ -566,36 +567,59 @@ def _whole(number: int) -> int:
     return -(-number // LANES) * LANES
 
 
-def flat_weights(architecture: Architecture, weights: Mapping[str, _Matrix]) -> npt.NDArray[np.float32]:
-    """Return ``float32[n]``: all weights, in the order of :func:`run_network`; those of convolutions are transformed."""
+class Layer(NamedTuple):
+    """A part of the weights.
+
+    Attributes:
+        weights: ``[rows, columns]``, or the filters of a convolution, ``[outputs, inputs, 3, 3]``, which are transformed.
+        rows: number of rows after padding, of inputs for a convolution.
+        columns: number of columns after padding, of outputs for a convolution.
+    """
+
+    weights: _Matrix
+    rows: int
+    columns: int
+
+
+def layers(architecture: Architecture, weights: Mapping[str, _Matrix]) -> list[Layer]:
+    """Return the parts of the weights, in the order of :func:`run_network`."""
     config = cast(ResidualConfig, architecture.config)
     channels, hidden = _whole(config.channels), _whole(2 * config.channels)
 
-    def bias(*names: str) -> _Matrix:
+    def bias(*names: str) -> Layer:
         joined = np.concatenate([weights[f"{name}.bias"] for name in names])[None]
-        return _padded(joined, 1, _whole(joined.size))
+        return Layer(joined, 1, _whole(joined.size))
 
-    def convolution(name: str, depth: int) -> _Matrix:
-        filters = np.einsum("ak,ockl,bl->abco", _WEIGHT_TRANSFORM, weights[f"{name}.weight"], _WEIGHT_TRANSFORM)
-        return _padded(filters, depth, channels)
+    def convolution(name: str, depth: int) -> Layer:
+        return Layer(weights[f"{name}.weight"], depth, channels)
 
-    def of_pooled(name: str, columns: int) -> _Matrix:
+    def of_pooled(name: str, columns: int) -> list[Layer]:
         # The means and the maxima of the channels are padded separately.
-        return _padded(weights[f"{name}.weight"].T.reshape(2, config.channels, -1), channels, columns)
+        halves = weights[f"{name}.weight"].T.reshape(2, config.channels, -1)
+        return [Layer(half, channels, columns) for half in halves]
 
     # The biases of convolutions come before them; that of the first one of a block depends on the pooled features.
     parts = [bias("stem"), convolution("stem", _whole(architecture.input_planes))]
     for block in (f"blocks.{number}" for number in range(config.blocks)):
-        parts.append(of_pooled(f"{block}.pooled_bias", channels))
+        parts += of_pooled(f"{block}.pooled_bias", channels)
         for name in (f"{block}.first", f"{block}.second"):
             parts += [bias(name), convolution(name, channels)]
     cell_policy = weights["cell_policy.weight"][:, :, 0, 0].T
-    parts += [_padded(cell_policy, channels, _whole(architecture.action_planes)), bias("cell_policy")]
-    parts += [of_pooled("global_hidden", hidden), bias("global_hidden")]
+    parts += [Layer(cell_policy, channels, _whole(architecture.action_planes)), bias("cell_policy")]
+    parts += [*of_pooled("global_hidden", hidden), bias("global_hidden")]
     names = ["value", *(["global_policy"] if architecture.global_actions else [])]
     outputs = np.concatenate([weights[f"{name}.weight"] for name in names]).T
-    parts += [_padded(outputs, hidden, _whole(outputs.shape[1])), bias(*names)]
-    return np.concatenate([part.ravel() for part in parts]).astype(np.float32)
+    return [*parts, Layer(outputs, hidden, _whole(outputs.shape[1])), bias(*names)]
+
+
+def flat_weights(parts: list[Layer]) -> npt.NDArray[np.float32]:
+    """Return ``float32[n]``: all weights, as :func:`run_network` takes them."""
+    flat = []
+    for matrix, rows, columns in parts:
+        if matrix.ndim == 4:
+            matrix = np.einsum("ak,ockl,bl->abco", _WEIGHT_TRANSFORM, matrix, _WEIGHT_TRANSFORM)
+        flat.append(_padded(matrix, rows, columns).ravel())
+    return np.concatenate(flat).astype(np.float32)
 
 
 class WinogradInference:
@@ -611,7 +635,7 @@ class WinogradInference:
         """Load the weights of a network with the same architecture."""
         architecture = self._architecture
         arrays = {name: np.asarray(of, np.float64) for name, of in weights.items()}
-        self._weights = flat_weights(architecture, arrays)
+        self._weights = flat_weights(layers(architecture, arrays))
         config = cast(ResidualConfig, architecture.config)
         self._sizes = Sizes(
             height=0,  # height and width are those of each batch

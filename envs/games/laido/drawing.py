@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from stoneworks.envs.drawing import boards
 from stoneworks.envs.drawing.annotations import Annotations
+from stoneworks.envs.drawing.parts import Parts, parts_of_stones, shown_stones
 from stoneworks.envs.drawing.svg import Scene
 from stoneworks.envs.games.hexhex.drawing import center_dot, last_turn as last_turn
 from stoneworks.envs.rules import Game, State
@@ -14,6 +15,14 @@ from stoneworks.envs.rules import Game, State
 def compose(state: State, annotations: Annotations) -> Scene:
     """Return the scene of a position."""
     return boards.scene_of_stones(state, state.record["stones"], _board(state.game), annotations)
+
+
+shown = shown_stones
+
+
+def parts(game: Game) -> Parts:
+    """Return the parts of the pictures."""
+    return parts_of_stones(_board(game))
 
 
 @lru_cache(maxsize=32)

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import numpy as np
+import numpy.typing as npt
 
 from stoneworks.envs.drawing import boards, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
+from stoneworks.envs.drawing.parts import Parts, hexagons
 from stoneworks.envs.drawing.picture import Choice, Place, generic_places
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.games.taigo.rules import (
@@ -16,11 +18,14 @@ from stoneworks.envs.games.taigo.rules import (
     DARK,
     DARK_CONE_PLANE,
     HOLE,
+    OFF,
     is_occupied,
     joint_of,
     kind_of,
 )
 from stoneworks.envs.rules import Game, State
+from stoneworks.envs.rules.compiler.compiler import kernel
+from stoneworks.envs.rules.compiler.types import Int32Table, Record
 from stoneworks.envs.rules.grid import NO_NEIGHBOR
 
 #: Number of empty hexes shown around the used ones, as far as the window has them.
@@ -81,9 +86,7 @@ def compose(state: State, annotations: Annotations) -> Scene:
     elements = [boards.ground_of_cells(hexes), boards.fills(fills, boards.CELL_SHAPE, centers)]
     if state.record["holes_to_fill"]:
         holes = [centers[cell] for cell in np.flatnonzero(codes == HOLE)]
-        elements.append(
-            pieces.rings("holes", holes, HOLE_RADIUS, theme.LABEL, 2 * OUTLINE_WIDTH, stroke_dasharray="5 4")
-        )
+        elements.append(_hole_rings(holes))
     elements.append(_tiles(tiles))
     for color in range(2):
         cells = np.flatnonzero(cones & (kind_of(codes) == DARK + color))
@@ -97,6 +100,54 @@ def compose(state: State, annotations: Annotations) -> Scene:
         labels, extent = boards.row_and_column_labels(grid, shown, extent)
         elements.append(labels)
     return Scene(elements, *boards.square(extent), description=f"{game} after {len(state.history())} actions")
+
+
+# The parts: a hole, the outline of a tile and its halves by joint, cones by color.
+_HOLE_PART, _OUTLINES, _DARK_HALVES, _LIGHT_HALVES, _CONES = 0, 1, 7, 13, 19
+
+
+def parts(game: Game) -> Parts:
+    """Return the parts of the pictures."""
+    grid, centers = game.grid, boards.cell_centers(game.grid)
+    here = (0.0, 0.0)
+    beside = [(SPACING * x, SPACING * y) for x, y in (boards.DIRECTIONS[-direction % 6] for direction in range(6))]
+    shapes = [_hole_rings([here])]
+    shapes += [_outlines("tiles", [(here, other)], theme.STONES[0].outline, 2 * OUTLINE_WIDTH) for other in beside]
+    shapes += [_halves(color, [(here, other)]) for color in range(2) for other in beside]
+    shapes += [_cones(color, [here]) for color in range(2)]
+
+    def view(shown: npt.NDArray[np.bool_]) -> tuple[boards.Extent, str, str]:
+        hexes = [centers[cell] for cell in np.flatnonzero(shown)]
+        extent = boards.extent_of(hexes, SPACING / 2, SPACING / np.sqrt(3))
+        labels, extent = boards.row_and_column_labels(grid, shown, extent)
+        return boards.square(extent), boards.ground_of_cells(hexes), labels
+
+    return Parts(shapes, centers, grid.distance_from_center.tolist(), hexagons(grid, NUM_MARGIN_HEXES, view))
+
+
+@kernel
+def shown(board: Record, state: Record, parts: Int32Table) -> int:
+    """Write the parts that a position shows."""
+    number = 0
+    for cell in range(board.num_cells):
+        code = state.cells[cell]
+        if code == HOLE and state.holes_to_fill:
+            parts[number, 0], parts[number, 1] = _HOLE_PART, cell
+            number += 1
+        if not (code < 0 and code != 8 * OFF):
+            continue
+        color, joint = (code >> 3) - DARK, code & 7
+        if joint == CONE:
+            parts[number, 0] = _CONES + color
+        else:
+            parts[number, 0] = (_LIGHT_HALVES if color else _DARK_HALVES) + joint - 1
+            if color == 0:
+                parts[number, 1] = cell
+                number += 1
+                parts[number, 0] = _OUTLINES + joint - 1
+        parts[number, 1] = cell
+        number += 1
+    return number
 
 
 def _outlines(name: str, tiles: Iterable[tuple[Point, Point]], color: str, width: float) -> str:
@@ -128,15 +179,19 @@ def _cells_of(game: Game, action: int) -> list[int]:
 
 def _tiles(places: Sequence[tuple[Point, Point]]) -> str:
     """Return tiles from the centers of their dark and light hexes."""
-    halves = [
-        svg.group(
-            (svg.path(_half(*(place if color == 0 else place[::-1]))) for place in places),
-            class_=f"halves color-{color}",
-            fill=svg.gradient_fill(color),
-        )
-        for color in range(2)
-    ]
-    return _outlines("tiles", places, theme.STONES[0].outline, 2 * OUTLINE_WIDTH) + "".join(halves)
+    halves = _halves(0, places) + _halves(1, [place[::-1] for place in places])
+    return _outlines("tiles", places, theme.STONES[0].outline, 2 * OUTLINE_WIDTH) + halves
+
+
+def _halves(color: int, places: Iterable[tuple[Point, Point]]) -> str:
+    """Return the halves of tiles of ``color`` from the centers of their own and of their other hexes."""
+    return svg.group(
+        (svg.path(_half(*place)) for place in places), class_=f"halves color-{color}", fill=svg.gradient_fill(color)
+    )
+
+
+def _hole_rings(centers: Iterable[Point]) -> str:
+    return pieces.rings("holes", centers, HOLE_RADIUS, theme.LABEL, 2 * OUTLINE_WIDTH, stroke_dasharray="5 4")
 
 
 def _half(center: Point, other_center: Point) -> str:

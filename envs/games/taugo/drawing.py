@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from stoneworks.envs.drawing import boards, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
+from stoneworks.envs.drawing.parts import Parts, parts_of_stones, shown_stones
 from stoneworks.envs.drawing.picture import Choice
 from stoneworks.envs.drawing.svg import SPACING, Scene
 from stoneworks.envs.games.taugo.lines import NONE
@@ -94,6 +95,14 @@ def _replay(state: State) -> tuple[list[int], dict[int, _Cut]]:
             nearest = int(neighbors[cell, (heading + 2) % 4])
             cuts[action] = [nearest, cell], [nearest]
     return last, cuts
+
+
+shown = shown_stones
+
+
+def parts(game: Game) -> Parts:
+    """Return the parts of the pictures."""
+    return parts_of_stones(_board(game))
 
 
 @lru_cache(maxsize=32)

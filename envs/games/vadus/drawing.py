@@ -9,6 +9,7 @@ import numpy as np
 
 from stoneworks.envs.drawing import boards, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
+from stoneworks.envs.drawing.parts import Parts, parts_of_stones, shown_stones
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.games.hexhex.drawing import center_dot, last_turn as last_turn
 from stoneworks.envs.rules import Game, State
@@ -17,6 +18,14 @@ from stoneworks.envs.rules import Game, State
 def compose(state: State, annotations: Annotations) -> Scene:
     """Return the scene of a position."""
     return boards.scene_of_stones(state, state.record["stones"], _board(state.game), annotations)
+
+
+shown = shown_stones
+
+
+def parts(game: Game) -> Parts:
+    """Return the parts of the pictures."""
+    return parts_of_stones(_board(game))
 
 
 @lru_cache(maxsize=32)

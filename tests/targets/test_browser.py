@@ -1,0 +1,263 @@
+"""The games in WebAssembly play as the kernels do here: records, searches, networks and pictures, compared in node."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding
+import numpy as np
+import pytest
+
+from stoneworks.envs.drawing import draw
+from stoneworks.envs.drawing.picture import Drawing
+from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.envs.rules.compiler import browser, targets
+from stoneworks.envs.rules.parts import heuristic_kernels
+from stoneworks.models.search import alphabeta, turn_search, uct
+from stoneworks.models.search.turn_search import leaf_kernels
+
+ROOT = Path(__file__).parents[2]
+GAMES = ("vadus", "laido", "taugo", "taigo", "trugo")
+
+pytestmark = [
+    pytest.mark.needs("torch"),
+    pytest.mark.once,
+    pytest.mark.skipif(shutil.which("wasm-ld") is None, reason="wasm-ld is not installed (Debian: lld)"),
+    pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed (Debian: nodejs)"),
+    pytest.mark.skipif(
+        not hasattr(llvmlite.binding, "create_pass_builder"), reason="llvmlite is too old for other targets"
+    ),
+]
+
+Ask = Callable[[list[dict[str, Any]]], list[Any]]
+
+
+class Board:
+    """A board in node, with games that were played at random here."""
+
+    def __init__(self, folder: Path, file: str) -> None:
+        self.folder, self.file = folder, file
+        self.game: Game = load_game(json.loads((folder / file).read_text("utf-8"))["game"])
+        self.random = np.random.default_rng(0)
+
+    def ask(self, requests: list[dict[str, Any]]) -> list[Any]:
+        """Return the answers of node to requests (see ``compare.mjs``)."""
+        command = ["node", str(ROOT / "tests/targets/compare.mjs"), str(self.folder), self.file]
+        done = subprocess.run(command, input=json.dumps(requests), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        answers: list[Any] = json.loads(done.stdout)
+        return answers
+
+    def random_game(self) -> tuple[list[int], str]:
+        """Return the actions of a random game, and the hash of all its records and legal actions."""
+        state = self.game.new_initial_state()
+        digest = hashlib.sha256(state.record.tobytes())
+        while not state.is_terminal():
+            legal = state.legal_actions()
+            digest.update(np.array(legal, np.uint32).tobytes())
+            state.apply_action(legal[self.random.integers(len(legal))])
+            digest.update(state.record.tobytes())
+        return state.history(), digest.hexdigest()
+
+    def positions(self, number: int) -> Iterator[State]:
+        """Yield positions of random games that are not over, from the beginning to the end of games."""
+        for index in range(number):
+            actions, _ = self.random_game()
+            state = self.game.new_initial_state()
+            for action in actions[: len(actions) * index // number]:
+                state.apply_action(action)
+            yield state
+
+
+@pytest.fixture(scope="module")
+def built() -> Path:
+    """The games, built where the documentation builds them."""
+    from tools.browser.build import build
+
+    folder = ROOT / "build" / "browser"
+    build(folder)
+    return folder
+
+
+@pytest.fixture(params=GAMES)
+def name(request: pytest.FixtureRequest) -> str:
+    """Each game."""
+    return str(request.param)
+
+
+@pytest.fixture
+def standard(built: Path, name: str) -> Board:
+    """The standard board of each game."""
+    return Board(built, f"{name}-standard.json")
+
+
+@pytest.fixture
+def boards(built: Path, name: str) -> list[Board]:
+    """All boards of each game that are built."""
+    about = json.loads((built / f"{name}.json").read_text("utf-8"))
+    return [Board(built, board["file"]) for board in about["boards"]]
+
+
+def compare_games(board: Board, number: int) -> None:
+    """Compare whole random games, action by action."""
+    games = [board.random_game() for _ in range(number)]
+    answers = board.ask([{"kind": "replay", "actions": actions} for actions, _ in games])
+    assert answers == [digest for _, digest in games], f"{board.game}: records or legal actions differ"
+
+
+def test_records_and_legal_actions_are_equal_after_each_action(boards: list[Board]) -> None:
+    for board in boards:
+        compare_games(board, 100)
+
+
+@pytest.mark.slow
+def test_ten_thousand_games_are_equal(boards: list[Board]) -> None:
+    for board in boards:
+        for _ in range(10):
+            compare_games(board, 1000)
+
+
+def test_illegal_actions_are_refused(standard: Board) -> None:
+    for state in standard.positions(3):
+        mask = state.legal_actions_mask()
+        illegal = np.flatnonzero(mask == 0)[:50].tolist()
+        requests = [{"kind": "illegal", "actions": state.history(), "action": action} for action in illegal]
+        beyond = [{"kind": "illegal", "actions": state.history(), "action": at} for at in (-1, len(mask), 2**31 - 1)]
+        legal = [{"kind": "illegal", "actions": state.history(), "action": state.legal_actions()[0]}]
+        assert standard.ask(requests + beyond + legal) == [True] * (len(illegal) + 3) + [False]
+
+
+def test_trees_of_uct_are_equal(standard: Board) -> None:
+    game, simulations = standard.game, 2000
+    search = game.compiled(uct.search_tree, leaf_kernels(game, False))
+    requests, expected = [], []
+    for seed, state in enumerate(standard.positions(6)):
+        nodes = np.zeros(2 * simulations + 1024, uct.NODE)
+        edges = np.zeros(min(len(nodes) * game.num_actions, 1 << 22), uct.EDGE)
+        trees, seeds = np.zeros(1, uct.GAME), np.array([seed], np.uint64)
+        parameters = uct.Search(1.4, 0.0)
+        done = search(game.board, state.record.reshape(1), nodes, edges, trees, seeds, simulations, parameters)
+        used = nodes[: trees[0]["num_nodes"]].tobytes() + edges[: trees[0]["num_edges"]].tobytes()
+        expected.append((done, hashlib.sha256(used).hexdigest()))
+        requests.append({"kind": "uct", "actions": state.history(), "simulations": simulations, "seed": seed})
+    assert [(answer["done"], answer["hash"]) for answer in standard.ask(requests)] == expected
+
+
+def test_uct_keeps_the_subtree_of_an_action(standard: Board) -> None:
+    state = standard.game.new_initial_state()
+    ask = {"kind": "kept", "actions": [], "played": state.legal_actions()[:1], "simulations": 20_000, "seed": 1}
+    assert standard.ask([ask])[0] > 2, "visits of the tree before count"
+
+
+def test_greedy_and_alpha_beta_choose_the_same_actions(standard: Board) -> None:
+    game = standard.game
+    greedy = game.compiled(turn_search.search_turns, heuristic_kernels(game))
+    deep = game.compiled(alphabeta.search_depths, heuristic_kernels(game))
+    work = alphabeta.work_buffers(2, game.num_actions)
+    requests, expected = [], []
+    for seed, state in enumerate(standard.positions(12)):
+        records, values = state.record.reshape(1), np.empty((1, game.num_actions), np.float32)
+        actions, visited = np.empty(1, np.int64), np.empty(1, np.int64)
+        greedy(game.board, records, 12, 4, np.array([seed], np.uint64), values, actions)
+        requests.append({"kind": "greedy", "actions": state.history(), "seed": seed})
+        expected.append(int(actions[0]))
+        limits = alphabeta.Limits(1, 2, 12, 2**31 - 1)
+        deep(game.board, records, limits, work, np.array([seed], np.uint64), values, actions, visited)
+        requests.append({"kind": "alphabeta", "actions": state.history(), "depth": 2, "seed": seed})
+        expected.append(int(actions[0]))
+    assert standard.ask(requests) == expected
+
+
+def test_the_network_and_the_agent_are_equal(standard: Board) -> None:
+    compare_agents(standard, 12)
+
+
+@pytest.mark.slow
+def test_the_agent_chooses_the_same_actions_in_two_hundred_positions(standard: Board) -> None:
+    compare_agents(standard, 200)
+
+
+def compare_agents(board: Board, number: int) -> None:
+    """Compare the outputs of the network, and the actions of the agent with 64 simulations."""
+    from stoneworks import load_bot
+
+    bot: Any = load_bot(f"{board.game.name}@64", board.game, seed=0)
+    requests, expected = [], []
+    for seed, state in enumerate(board.positions(number)):
+        of_playouts = np.random.default_rng(seed).integers(0, 2**64, 1, np.uint64)[0]
+        bot._generator = np.random.default_rng(seed)
+        found, outputs = bot.search(state), bot.policy_and_value([state])
+        requests.append({"kind": "agent", "actions": state.history(), "seed": str(of_playouts)})
+        requests.append({"kind": "evaluate", "actions": state.history()})
+        expected.append((int(found.actions[0]), float(found.values[0]), outputs))
+    answers = board.ask(requests)
+    for (action, value, outputs), agent, network in zip(expected, answers[::2], answers[1::2], strict=True):
+        np.testing.assert_allclose(network["logits"], outputs.logits[0], rtol=0, atol=1e-4)
+        assert network["value"] == pytest.approx(outputs.value[0], abs=1e-4)
+        assert (agent["action"], agent["value"]) == (action, pytest.approx(value, abs=1e-3))
+
+
+def test_playouts_end_in_the_same_position(standard: Board) -> None:
+    from stoneworks.envs.rules import templates
+
+    game, requests, expected = standard.game, [], []
+    for seed, state in enumerate(standard.positions(5)):
+        records = state.record.reshape(1)
+        outputs = np.empty((1, 2), np.float32), np.empty(1, np.int32)
+        game.compiled(templates.play_out)(game.board, records, np.array([seed], np.uint64), *outputs)
+        requests.append({"kind": "finish", "actions": state.history(), "seed": seed})
+        expected.append(list(records.tobytes()))
+    assert standard.ask(requests) == expected
+
+
+def test_pictures_are_those_of_the_drawing(standard: Board) -> None:
+    states = list(standard.positions(4))
+    answers = standard.ask([{"kind": "svg", "actions": state.history()} for state in states])
+    for state, svg in zip(states, answers, strict=True):
+        # Destinations of a picked piece are marked by the page, not in the picture.
+        if "picked" in (state.record.dtype.names or ()) and state.record["picked"] >= 0:
+            continue
+        here, there = (drawing.rgb_array().astype(int) for drawing in (draw(state, last_actions=()), Drawing(svg)))
+        assert here.shape == there.shape
+        different = (np.abs(here - there).max(axis=2) > 48).mean()
+        assert different < 0.002, f"{standard.game}: {100 * different:.2f} % of the pixels differ"
+
+
+def test_a_position_is_described_as_the_server_does(standard: Board) -> None:
+    from stoneworks.web.board import Positions, describe
+
+    for state in standard.positions(3):
+        actions = [standard.game.action_to_string(action) for action in state.history()]
+        expected = json.loads(json.dumps(describe(Positions().line(standard.game, actions))))
+        (answer,) = standard.ask([{"kind": "describe", "actions": state.history()}])
+        for key in (
+            "game",
+            "name",
+            "actions",
+            "movers",
+            "player",
+            "colors",
+            "turn_start",
+            "outcome",
+            "buttons",
+            "places",
+        ):
+            assert answer[key] == expected[key], key
+        fields = ("action", "path", "label")
+        single = [item for item in expected["legal"] if "then" not in item]
+        assert [[item[field] for field in fields] for item in answer["legal"]] == [
+            [item[field] for field in fields] for item in single
+        ]
+        assert {icon: str(svg) for icon, svg in answer["icons"].items()} == expected["icons"]
+
+
+def test_without_the_linker_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    with pytest.raises(targets.TargetError, match="apt-get install --yes lld"):
+        browser.find_linker()

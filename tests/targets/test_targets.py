@@ -1,0 +1,62 @@
+"""Code for other machines from the kernels."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import llvmlite.binding
+import pytest
+
+from stoneworks.envs.rules.compiler import targets
+
+_PROGRAM = """
+from stoneworks.envs.rules import load_game, templates
+from stoneworks.envs.rules.compiler import targets
+
+game = load_game("vadus(size=3)")
+dtypes = game.board.dtype, game.state_dtype
+entry = targets.entry_function("fill_mask", templates.fill_mask, game.kernels, *dtypes)
+print(len(entry.arguments))
+module, machine = targets.compile_entries(targets.Target({triple!r}, {cpu!r}, "", ""), [entry])
+print(*(one.name for one in module.functions if one.linkage.name == "external" and not one.is_declaration))
+print(machine.emit_assembly(module))
+"""
+
+can_compile = pytest.mark.skipif(
+    not hasattr(llvmlite.binding, "create_pass_builder"), reason="llvmlite is too old for other targets"
+)
+
+
+@can_compile
+@pytest.mark.parametrize(
+    ("triple", "cpu", "sign"),
+    [("wasm32-unknown-unknown", "generic", "i32.load8_u"), ("nvptx64-nvidia-cuda", "sm_80", ".visible .func")],
+)
+def test_an_entry_function_is_compiled_for_another_machine(triple: str, cpu: str, sign: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM.format(triple=triple, cpu=cpu)],
+        env=targets.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    number, exported, code = done.stdout.split("\n", 2)
+    assert number == "6"  # three arrays of one axis
+    assert exported == "fill_mask"
+    assert sign in code
+
+
+def test_optimized_code_is_refused() -> None:
+    with pytest.raises(targets.TargetError, match="environment"):
+        targets.compile_entries(targets.Target("wasm32-unknown-unknown", "generic", "", ""), [])
+
+
+@can_compile
+def test_an_unknown_target_is_named() -> None:
+    program = "from stoneworks.envs.rules.compiler.targets import *; compile_entries(Target('z80x', '', '', ''), [])"
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=targets.environment(), capture_output=True, text=True, check=False
+    )
+    assert "TargetError: this llvmlite has no target z80x" in done.stderr

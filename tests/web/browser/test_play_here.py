@@ -1,0 +1,136 @@
+"""Boards of the documentation: played in the page, under a path prefix, without a server of ours and without a network."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import threading
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from pages import OpenPage, assert_fits
+
+_PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Play</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
+<style>:root { --md-default-bg-color: #fff; --md-default-fg-color: #222; --md-default-fg-color--light: #555; }</style></head>
+<body><h1>Play</h1><div class="play-here" %s></div></body></html>"""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A static server with pages that the hooks of the site have finished, in a folder of it."""
+    from docs import site_hooks
+
+    root = tmp_path_factory.mktemp("server")
+    for path, content in site_hooks.play_files():
+        target = root / "a" / "prefix" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    for name, given in (
+        ("play.html", 'data-game="vadus" data-board="quick" data-address'),
+        ("laido.html", 'data-game="laido"'),
+    ):
+        page = site_hooks.on_post_page(_PAGE % given, SimpleNamespace(url=name))
+        (root / "a" / "prefix" / name).write_text(page, encoding="utf-8")
+    handler = functools.partial(_Quiet, directory=str(root))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/a/prefix"
+        server.shutdown()
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    extensions_map = http.server.SimpleHTTPRequestHandler.extensions_map | {".wasm": "application/wasm"}
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+#: Clicks a random place, or else a button of a choice or of an action that is not on the board.
+_CLICK = """() => {
+  const table = document.querySelector('.play-here');
+  if (table.dataset.state !== 'open') return table.dataset.state;
+  const parts = ['.choices button:not(.quiet)', '.hit', '.play-globals button'].map(name => [...table.querySelectorAll(name)]);
+  const some = parts.find(found => found.length);
+  some[Math.floor(Math.random() * some.length)].dispatchEvent(new MouseEvent('click', {bubbles: true}));
+  return 'open';
+}"""
+
+
+def play_to_the_end(page: Page) -> None:
+    """Play at random until the game is over."""
+    for _ in range(2000):
+        page.wait_for_selector(".play-here:not([data-state=thinking])")
+        if page.evaluate(_CLICK) == "over":
+            break
+    expect(page.locator(".play-status")).to_contain_text("wins by")
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    """Choose an option of the game."""
+    page.get_by_label(label, exact=True).select_option(option)
+    page.wait_for_selector(".play-here[data-state=open]")
+
+
+@pytest.mark.parametrize("opponent", ["greedy", "uct", "agent"])
+def test_whole_games_without_a_network(address: str, open_page: OpenPage, opponent: str) -> None:
+    page = open_page(f"{address}/play.html")
+    choose(page, "Opponent", opponent)
+    page.locator(".hit").first.click()  # the opponent's weights are loaded with its first answer
+    page.wait_for_function("document.querySelectorAll('.stones circle').length >= 3")
+    page.context.set_offline(True)
+    play_to_the_end(page)
+
+
+@pytest.mark.parametrize("name", ["laido", "taugo", "taigo", "trugo"])
+def test_every_game_is_played(address: str, open_page: OpenPage, screen: dict[str, Any], name: str) -> None:
+    page = open_page(f"{address}/play.html", **screen)
+    choose(page, "Game", name)
+    for _ in range(6):
+        page.wait_for_selector(".play-here[data-state=open]")
+        assert page.evaluate(_CLICK) == "open"
+    page.wait_for_selector(".play-here[data-state=open]")
+    assert_fits(page)
+    assert page.evaluate("location.hash").startswith(f"#{name}-")
+
+
+def test_an_address_is_a_game(address: str, open_page: OpenPage) -> None:
+    page = open_page(f"{address}/play.html#vadus-quick;e5;d4;d5")
+    expect(page.locator(".play-status")).to_have_text("Black to move")
+    expect(page.locator(".stones circle")).to_have_count(3)
+    page.get_by_role("button", name="Take back").click()
+    expect(page.locator(".play-status")).to_have_text("White to move")
+    assert page.evaluate("location.hash") == "#vadus-quick;e5;d4"
+    page.evaluate("location.hash = '#vadus-quick;e5;e5'")
+    expect(page.locator(".play-status")).to_contain_text("action 2 (e5) is illegal")
+
+
+def test_keys_hints_and_taking_back(address: str, open_page: OpenPage) -> None:
+    page = open_page(f"{address}/play.html")
+    page.wait_for_selector(".play-here[data-state=open]")
+    page.get_by_role("button", name="Hint").click()
+    expect(page.locator(".play-status")).to_contain_text("Hint: ")
+    expect(page.locator(".hit.hinted")).to_have_count(1)
+    page.locator(".hit").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelectorAll('.stones circle').length === 3")
+    page.get_by_role("button", name="Take back").click()
+    expect(page.locator(".stones circle")).to_have_count(0)
+
+
+def test_a_page_opens_again_without_a_network(address: str, open_page: OpenPage) -> None:
+    page = open_page(f"{address}/laido.html", expects_errors=True)
+    page.wait_for_selector(".play-here[data-state=open]")
+    page.evaluate("navigator.serviceWorker.ready")
+    page.reload()  # now through the service worker
+    page.wait_for_selector(".play-here[data-state=open]")
+    page.context.set_offline(True)
+    page.reload()
+    page.wait_for_selector(".play-here[data-state=open]")
+    page.locator(".hit").first.click()
+    page.wait_for_function("document.querySelectorAll('.stones circle').length >= 1")

@@ -1,0 +1,219 @@
+"""Builds the games for browsers: ``python -m tools.browser.build FOLDER``.
+
+The folder gets, for each game, ``GAME-N.wasm`` with the code for boards of one record size, ``GAME-BOARD.json`` for named boards of
+the game, ``GAME.weights`` with the weights of its agent, and ``games.json``, which lists them.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stoneworks.envs.drawing import action_choice, action_places, svg, theme
+from stoneworks.envs.drawing.boards import Extent
+from stoneworks.envs.drawing.parts import Parts
+from stoneworks.envs.rules import Game, load_game
+from stoneworks.envs.rules.compiler import browser, kernel_cache, targets
+from stoneworks.envs.rules.parts import drawing_of
+from stoneworks.files import write_whole
+from stoneworks.models.inference import winograd
+from stoneworks.models.machine import num_processors
+from stoneworks.models.network_inputs import NetworkInputs
+from stoneworks.models.search.gumbel import Gumbel
+from stoneworks.models.shipped import find
+from stoneworks.web.board import name_of
+from tools.browser.entries import entries_of
+
+GAMES = ("vadus", "laido", "taugo", "taigo", "trugo")
+#: Floats of a vector of 128 bits.
+LANES = 4
+#: Simulations of the agent.
+SIMULATIONS = 64
+#: Each game is built for these boards, and for those that share their modules.
+BOARDS = ("standard",)
+#: Of the weights as they are downloaded.
+WEIGHTS_DTYPE = "float32"
+
+
+def build(folder: Path, names: tuple[str, ...] = GAMES) -> None:
+    """Write all files; in processes of their own, those of the games that have changed."""
+    browser.find_linker()
+    folder.mkdir(parents=True, exist_ok=True)
+    commands = [[sys.executable, "-m", "tools.browser.build", str(folder), name] for name in names]
+    with ThreadPoolExecutor(num_processors()) as executor:
+        list(executor.map(lambda command: subprocess.run(command, env=targets.environment(), check=True), commands))
+    listed = [json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in names]
+    (folder / "games.json").write_text(json.dumps(listed), encoding="utf-8")
+
+
+def build_game(folder: Path, name: str) -> None:
+    """Write the files of a game, in a process with :func:`stoneworks.envs.rules.compiler.targets.environment`."""
+    from stoneworks.models.checkpoint import load_checkpoint
+
+    winograd.LANES = LANES
+    usual = load_game(name)
+    named = {board: load_game(name, **options) for board, options in (usual.guide.boards or {}).items()}
+    # Each size of records takes a minute to compile and is a further module: the standard board's, and that of the quick board.
+    known = [(game.board.dtype, game.state_dtype) for board, game in named.items() if board in BOARDS]
+    boards = {board: game for board, game in named.items() if (game.board.dtype, game.state_dtype) in known}
+    shipped = find(name)
+    assert shipped is not None
+    checkpoint = load_checkpoint(shipped, usual)
+    inputs = NetworkInputs(usual, checkpoint.network.features)
+    modules: dict[tuple[Any, Any], str] = {}
+    described = []
+    for board, game in boards.items():
+        records = game.board.dtype, game.state_dtype
+        if records not in modules:
+            modules[records] = f"{name}-{len(modules)}.wasm"
+            module = _cached_module(entries_of(game, inputs))
+            (folder / modules[records]).write_bytes(module)
+        content = describe(game) | {"module": modules[records], "board_name": board}
+        (folder / f"{name}-{board}.json").write_text(json.dumps(content, separators=(",", ":")), encoding="utf-8")
+        described.append({"board": board, "game": str(game), "name": name_of(game), "file": f"{name}-{board}.json"})
+    agent, weights = describe_agent(checkpoint, inputs)
+    (folder / f"{name}.weights").write_bytes(weights)
+    about = {"name": name, "title": name.capitalize(), "rules": usual.guide.rules, "boards": described, "agent": agent}
+    (folder / f"{name}.json").write_text(json.dumps(about), encoding="utf-8")
+
+
+def _cached_module(entries: list[targets.EntryFunction]) -> bytes:
+    """Return the module of the entry functions, from the cache of compiled kernels if it is there."""
+    parts = [(entry.name, kernel_cache._digest(entry.function, entry.arguments)) for entry in entries]  # type: ignore[arg-type]
+    source = [Path(str(module.__file__)).read_bytes() for module in (browser, targets, winograd)]
+    key = hashlib.sha256(repr((parts, source, LANES)).encode()).hexdigest()[:32]
+    cache = kernel_cache.cache_folder()
+    file = None if cache is None else cache / f"{key}.wasm"
+    if file is not None and file.is_file():
+        return file.read_bytes()
+    module = browser.build_module(entries)
+    if file is not None:
+        write_whole(file, module)
+    return module
+
+
+def describe(game: Game) -> dict[str, Any]:
+    """Return all that a page needs to know of a board: its records, the actions with their places, and the drawing."""
+    drawing: Any = drawing_of(game)
+    parts: Parts = drawing.parts(game)
+    places: dict[str, list[float]] = {}
+    labels: dict[str, dict[str, Any]] = {}
+    paths: list[list[int] | None] = []
+    numbers: dict[str, int] = {}
+    for action in range(game.num_action_planes * game.grid.num_cells):
+        try:
+            path = action_places(game, action)
+        except ValueError:  # it is off the board
+            paths.append(None)
+            continue
+        for place in path:
+            numbers.setdefault(place.name, len(numbers))
+            places[place.name] = [place.x, place.y, round(place.radius, 1)]
+        choice = action_choice(game, action)
+        given = {"parts": choice.parts, "icon": choice.icon, "picks": choice.picks}
+        text = choice.label if choice.label != path[0].name else ""
+        labels.setdefault(text, {"label": text, **{key: value for key, value in given.items() if value}})
+        paths.append([list(labels).index(text), *(numbers[place.name] for place in path)])
+    prefix = f"{game.name}-"
+    stones = [
+        f'<stop stop-color="{stone.top}"/><stop offset="1" stop-color="{stone.bottom}"/>' for stone in parts.stones
+    ]
+
+    def finished(code: str) -> str:
+        return code.replace(svg._ID_PREFIX, prefix)
+
+    return {
+        "game": str(game),
+        "name": name_of(game),
+        "colors": game.colors,
+        "reasons": game.reasons,
+        "num_actions": game.num_actions,
+        "max_length": game.max_game_length(),
+        "board": base64.b64encode(game.board.tobytes()).decode(),
+        "blank": base64.b64encode(game.blank_records(1).tobytes()).decode(),
+        "texts": [
+            text if paths[action : action + 1] != [None] else "" for action, text in enumerate(game.action_texts)
+        ],
+        "places": [[name, *place] for name, place in places.items()],
+        "paths": paths,
+        "labels": list(labels.values()),
+        "drawing": {
+            "defs": "".join(
+                f'<linearGradient id="{prefix}{color}" x2="0" y2="1">{stops}</linearGradient>'
+                for color, stops in enumerate(stones)
+            ),
+            "shapes": [finished(shape) for shape in parts.shapes],
+            "places": [[round(x, 1), round(y, 1)] for x, y in parts.places],
+            "distances": parts.distances if len(parts.views) > 1 else [],
+            "views": [
+                [view.radius, _box(view.extent), finished(view.below), finished(view.above)] for view in parts.views
+            ],
+            "rounding": svg.MARGIN,
+            "panel": theme.PANEL,
+            "mark": theme.LAST_MOVE,
+        },
+        "height": game.grid.height,
+        "width": game.grid.width,
+    }
+
+
+def _box(extent: Extent) -> list[float]:
+    """Return the view box of an extent, with the margin that pictures have, and the size of the picture in pixels."""
+    left, top = extent[0] - svg.MARGIN, extent[1] - svg.MARGIN
+    width, height = extent[2] + svg.MARGIN - left, extent[3] + svg.MARGIN - top
+    pixels = svg.PIXELS_PER_UNIT * width, svg.PIXELS_PER_UNIT * height
+    return [float(svg.number(value)) for value in (left, top, width, height, *pixels)]
+
+
+def describe_agent(checkpoint: Any, inputs: NetworkInputs) -> tuple[dict[str, Any], bytes]:
+    """Return how the agent of a checkpoint plays, and its weights as they are downloaded."""
+    network, play = checkpoint.network, checkpoint.play
+    inference = winograd.WinogradInference(network.architecture, network.playing_state_dict())
+    rule = Gumbel(gumbel_scale=0, value_scale=play.value_scale)
+    arrays = {name: np.asarray(of, np.float64) for name, of in network.playing_state_dict().items()}
+    raw, shapes = [], []
+    for matrix, rows, columns in winograd.layers(network.architecture, arrays):
+        is_convolution = matrix.ndim == 4
+        here = matrix.shape[:2][::-1] if is_convolution else matrix.shape
+        shapes.append([int(is_convolution), *here, rows, columns])
+        raw.append(matrix.ravel().astype(WEIGHTS_DTYPE))
+    content = np.concatenate(raw).tobytes()
+    agent = {
+        "simulations": SIMULATIONS,
+        "discount": play.discount,
+        "playouts": play.leaf_value_playouts if play.leaf_values == "playouts" else 0,
+        "weight": play.leaf_value_weight,
+        "parameters": list(rule.parameters),
+        "schedule": rule.schedule(SIMULATIONS).ravel().tolist(),
+        "leaves": rule.round_size,
+        "sizes": list(inference._sizes),
+        "planes": inputs.shape[0],
+        "shapes": shapes,
+        "transform": (winograd._WEIGHT_TRANSFORM * 24).ravel().tolist(),
+        "num_weights": int(inference._weights.size),
+        "weights": f"{inputs.game.name}.weights",
+        "dtype": WEIGHTS_DTYPE,
+    }
+    assert play.leaf_values in ("none", "playouts")
+    return agent, content
+
+
+def main() -> None:
+    """Build all games, or the one that is named, into a folder."""
+    folder, *names = sys.argv[1:]
+    if names and kernel_cache._numba_config.OPT == 0:
+        build_game(Path(folder), *names)
+    else:
+        build(Path(folder), tuple(names) or GAMES)
+
+
+if __name__ == "__main__":
+    main()
