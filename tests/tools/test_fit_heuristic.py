@@ -59,7 +59,7 @@ def test_targets_are_traced_from_the_end_of_each_game() -> None:
 
 
 def test_a_run_that_is_repeated_or_continued_gives_equal_weights(tmp_path: Path) -> None:
-    game = load_game("trugo(radius=3,tiles=18,max_turns=36)")
+    game = load_game("trugo(radius=3,tiles=18,max_turns=100)")
     plan = Plan(depth=1, num_games=30, random_share=0.1, seed=4, pairs=2, seconds=0.001)
     runs = [Run(game, tmp_path / name, plan) for name in ("first", "second")]
     games = [run.games(0, None) for run in runs]
