@@ -246,9 +246,9 @@ def test_a_position_is_described_as_the_server_does(standard: Board) -> None:
             "turn_start",
             "outcome",
             "buttons",
-            "places",
         ):
             assert answer[key] == expected[key], key
+        assert answer["places"].items() <= expected["places"].items()  # it has those of shortcuts, too
         fields = ("action", "path", "label")
         single = [item for item in expected["legal"] if "then" not in item]
         assert [[item[field] for field in fields] for item in answer["legal"]] == [
