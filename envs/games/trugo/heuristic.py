@@ -547,7 +547,7 @@ def heuristic(board: Record, state: Record, player: int) -> float:
     """Return the value for ``player`` by the learned weights of the board, or by the hand-written heuristic if it has none."""
     table = table_of(board)
     if table < 0:
-        return hand_written_heuristic(board, state, player)  # type: ignore[no-any-return]
+        return hand_written_heuristic(board, state, player)
     value = weigh(board, state, WEIGHTS[table, phase_of(board, state)], None)
     if state.picked != NOTHING_PICKED:
         _, group_of, groups = find_groups(board, state)
