@@ -52,7 +52,7 @@ coverage: setup  ## the lines and branches that the tests run; for reading, noth
 test-browser: setup links  ## the web interface and the documentation site, which it builds, in Debian's Chromium (apt-get install chromium)
 	$(PYTHON) -m pytest tests/web/browser --numprocesses auto --dist loadfile
 
-INTEGRATIONS := torch rllib agilerl pufferlib lightzero trackers
+INTEGRATIONS := torch rllib agilerl pufferlib lightzero trackers datasets
 
 test-integrations: $(INTEGRATIONS:%=test-integrations-%)  ## the examples and adapters against the real libraries, one environment per group
 
@@ -139,7 +139,7 @@ after-tests:
 test-all: ci test-bounds test-hostile test-cluster test-integrations  ## every test there is (hours, and several gigabytes of other libraries)
 
 test-hostile: setup  ## robustness tests: damaged files, bad input, kills, a million steps (under 15 minutes)
-	$(PYTHON) tests/hostile/attack.py
+	HOSTILE_SCALE=30 $(PYTHON) -m pytest tests/hostile
 
 test-bounds: setup  ## the games of the test suite with numba's bounds checks in all kernels
 	NUMBA_BOUNDSCHECK=1 $(PYTHON) -m pytest tests/envs/rules/test_batch.py tests/envs/rules/test_record_check.py tests/models/bots/test_every_bot.py -k "stepping or auto_reset or playouts or flipped or whole_games"
@@ -158,8 +158,8 @@ RESULTS := benchmarks/results
 benchmark: setup  ## the runs of docs/benchmark.md that are missing; start it once per idle core (OPTIONS="--task vadus-5": in part)
 	$(PYTHON) -m benchmarks.run --output $(RESULTS) $(OPTIONS)
 
-benchmark-page: setup  ## check these runs, draw their figures and write their table into docs/benchmark.md
-	$(PYTHON) -m benchmarks.check $(RESULTS) --figures docs/images/benchmark --page docs/benchmark.md
+benchmark-page: setup  ## check these runs, draw their figures and write their table into docs/benchmark-results.md
+	$(PYTHON) -m benchmarks.check $(RESULTS) --figures docs/images/benchmark --page docs/benchmark-results.md
 
 images: setup  ## the pictures of the docs
 	$(PYTHON) docs/make_images.py

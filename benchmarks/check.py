@@ -1,7 +1,7 @@
 """Check result files, and make tables and figures from all of them.
 
 ``python -m benchmarks.check results/`` prints one line per invalid file, which names the field. ``--figures FOLDER`` draws the
-curves and the performance profile, and ``--page docs/benchmark.md`` writes the table into the page.
+curves and the performance profile, and ``--page docs/benchmark-results.md`` writes the table into the page.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from rich.console import Console
 from benchmarks.protocol import BUDGETS, NUM_SEEDS, POINTS, SIMULATIONS, TASKS, Point, Rating, Result, read_results
 from benchmarks.summary import Estimate, performance_profile, stratified
 from stoneworks.cli.main import run
-from stoneworks.evaluation import load_ladder
 from stoneworks.extras import require_extra
 from tools.pages import markdown_table, write_block
 
@@ -84,7 +83,7 @@ class Rows:
         """Return the normalized ratings by task: 0 is random play, 1 the strongest player of the ladder."""
         scores = []
         for task in self.tasks:
-            best = float(load_ladder(TASKS[task].game).ratings.elo.max())
+            best = float(TASKS[task].stored_ladder().ratings.elo.max())
             scores.append([elo / best for elo in self.final(row, task)])
         return scores
 
@@ -133,7 +132,7 @@ def draw_curves(rows: Rows, x: str, path: Path) -> None:
     for unused in panels[len(rows.tasks) :]:
         unused.remove()
     for task, panel in zip(rows.tasks, panels, strict=False):
-        ladder = load_ladder(TASKS[task].game).ratings
+        ladder = TASKS[task].stored_ladder().ratings
         for name, place, side in zip(LINES, (0.01, 0.99), ("left", "right"), strict=True):  # they can be close
             if name in ladder.names:
                 elo, _ = ladder.rating(name)

@@ -40,13 +40,28 @@ class ResultError(DocumentError):
 
 @dataclass(frozen=True)
 class Task:
-    """A game, and the SHA-256 hash of the ladder that agents are rated on (see :func:`ladder_hash`)."""
+    """A game and its ladder.
+
+    Attributes:
+        game: the game string.
+        ladder: SHA-256 hash of the ladder that agents are rated on (see :func:`ladder_hash`).
+        former_ladder: file of the ladder if players on it have changed: the task has results, but no new runs.
+    """
 
     game: str
     ladder: str
+    former_ladder: Path | None = None
+
+    def stored_ladder(self) -> Ladder:
+        """Return the ladder of the results."""
+        return load_ladder(self.game, self.former_ladder)
 
     def load_ladder(self) -> Ladder:
-        """Return the ladder. Raises ``ResultError`` if it, or a checkpoint on it, is not that of this version of the protocol."""
+        """Return the ladder to rate on. Raises ``ResultError`` if it, or a player on it, is not that of this protocol's version."""
+        if self.former_ladder is not None:
+            raise ResultError(
+                f"the ladder {self.former_ladder.name} must have the players of today, got players that have changed"
+            )
         ladder = load_ladder(self.game)
         if (present := ladder_hash(ladder)) != self.ladder:
             raise ResultError(f"the ladder of {self.game} must have the hash {self.ladder}, got {present}")
@@ -67,7 +82,12 @@ TASKS = {
     "taugo-8": Task("taugo(size=8)", "4ed25870680796b851c670dfd2d8afbac119948e311d9ce95cdbd148d53ec299"),
     "taigo-5": Task("taigo(radius=5)", "78d4c044abde0e96f0d9ff46f9378f3608a5368a598671dd914953b1b48f2e84"),
     "trugo-18": Task(
-        "trugo(max_turns=100,radius=5,tiles=18)", "48c06ceede96e556dff3dd9f960317461fdc0ace5dbf3b70df8b4644a346e70b"
+        "trugo(max_turns=100,radius=5,tiles=18)",
+        "48c06ceede96e556dff3dd9f960317461fdc0ace5dbf3b70df8b4644a346e70b",
+        Path(__file__).parent / "ladders" / "trugo-18.json",
+    ),
+    "trugo-18b": Task(
+        "trugo(max_turns=100,radius=5,tiles=18)", "e9381835fcd52758d9effaebf16597ad81d4b127564f51177ef02f80a35a6d7b"
     ),
     "vadus-9": Task("vadus(size=9)", "d6da8bde3b0eecfd6f966e0cb27054604e3340329a2f3db580d6780fbe1a72bb"),
     "taigo-12": Task("taigo(radius=12)", "d6426a8af1a1881cc967a658b0544787e1d8ec934f75f4a7cc2e12e77c47205f"),

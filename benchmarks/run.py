@@ -36,7 +36,7 @@ def main(
     algorithm: Annotated[
         list[str] | None, typer.Option(help=f"{', '.join(LEARNERS)}, or a Python file; default: all but files.")
     ] = None,
-    task: Annotated[list[str] | None, typer.Option(help=f"{', '.join(TASKS)}; default: all.")] = None,
+    task: Annotated[list[str] | None, typer.Option(help=f"{', '.join(TASKS)}; default: all open ones.")] = None,
     seed: Annotated[list[int] | None, typer.Option(min=0, help="Seeds of training; default: 0 to 4.")] = None,
     budget: Annotated[float, typer.Option(min=0.1, help="Processor seconds of training.")] = BUDGETS[0],
     folder: Annotated[Path, typer.Option(help="Folder of unfinished runs.")] = Path("runs/benchmark"),
@@ -56,7 +56,8 @@ def main(
             messages.print(f"{name} is left out: {error}", soft_wrap=True)
         else:
             algorithms.append(name)
-    wanted: Any = itertools.product(seed or range(NUM_SEEDS), task or TASKS, algorithms)
+    tasks = task or [name for name in TASKS if TASKS[name].former_ladder is None]
+    wanted: Any = itertools.product(seed or range(NUM_SEEDS), tasks, algorithms)
     missing = (BenchmarkRun(by, on, number, budget, Games(), output) for number, on, by in wanted)
     missing = (one for one in missing if not one.finished)
     if cluster is not None:

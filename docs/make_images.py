@@ -6,7 +6,11 @@ change only where the drawing does.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
+from xml.etree import ElementTree
 
 from stoneworks.envs.drawing import Drawing, draw, pieces, svg
 from stoneworks.envs.games.trugo import drawing as trugo
@@ -79,8 +83,72 @@ def trugo_waiting_turn() -> Drawing:
     return draw(position.state(game), last_actions=(), fill={text.removeprefix("x"): "#80c080"})
 
 
+SECONDS_PER_ACTION, SECONDS_AT_THE_END = 0.4, 5.0
+SVG = "http://www.w3.org/2000/svg"
+
+
+def animated_game() -> Drawing:
+    """Return the recorded game of Taugo as an SVG that plays it in a loop: each element of a picture is visible in its actions."""
+    ElementTree.register_namespace("", SVG)
+    game = load_game("taugo(size=9)")
+    state, pictures = game.new_initial_state(), []
+    for text in GAMES[str(game)].split():
+        state.apply_action(game.string_to_action(text))
+        pictures.append(re.sub(r"s[0-9a-f]{10}-", "s-", draw(state).svg))
+    seen: dict[str, dict[str, list[int]]] = {}  # the actions of each element, by layer
+    for number, picture in enumerate(pictures):
+        before = ""
+        for layer, element in _elements(picture):
+            if layer not in seen:  # after the layer that it follows
+                order = [*seen]
+                order.insert(order.index(before) + 1 if before else 0, layer)
+                seen = {name: seen.get(name, {}) for name in order}
+            seen[layer].setdefault(element, []).append(number)
+            before = layer
+    content = ""
+    for layer, elements in seen.items():
+        animated = (_visible_at(element, numbers, len(pictures)) for element, numbers in elements.items())
+        content += f"{layer}{''.join(animated)}{'</g>' if layer.startswith('<g') else ''}"
+    opening = pictures[-1][: pictures[-1].index(">") + 1]
+    return Drawing(f"{opening}{content}</svg>")
+
+
+def _elements(picture: str) -> Iterator[tuple[str, str]]:
+    """Yield the elements of a picture, each with the tag of its layer: a group of elements, or a comment."""
+    singles = 0
+    for child in ElementTree.fromstring(picture):
+        is_layer = child.tag == f"{{{SVG}}}g" and not any(len(leaf) for leaf in child)
+        singles += not is_layer
+        tag = "".join(f' {name}="{value}"' for name, value in child.attrib.items())
+        for leaf in child if is_layer else (child,):
+            text = ElementTree.tostring(leaf, encoding="unicode").replace(f' xmlns="{SVG}"', "").replace(" />", "/>")
+            yield (f"<g{tag}>" if is_layer else f"<!--{singles}-->"), text
+
+
+def _visible_at(element: str, numbers: Sequence[int], num_actions: int) -> str:
+    """Return an element that is visible at these actions; without animation, if it is in the last picture."""
+    if len(numbers) == num_actions:
+        return element
+    shown = [number in set(numbers) for number in range(num_actions)]
+    duration = num_actions * SECONDS_PER_ACTION + SECONDS_AT_THE_END
+    starts = [(value, next(run)[0]) for value, run in groupby(enumerate(shown), key=lambda pair: pair[1])]
+    times = ";".join(f"{start * SECONDS_PER_ACTION / duration:.4g}" for _, start in starts)
+    values = ";".join("visible" if value else "hidden" for value, _ in starts)
+    static = "" if shown[-1] else ' visibility="hidden"'
+    animation = (
+        f'<animate attributeName="visibility" values="{values}" keyTimes="{times}" calcMode="discrete"'
+        f' dur="{duration:g}s" repeatCount="indefinite"/>'
+    )
+    tag, rest = re.match(r"<(\w+)(.*?)/?>", element).groups()
+    return f"<{tag}{rest}{static}>{animation}</{tag}>"
+
+
 #: The other pictures, by the name of the file.
-OTHERS = {"trugo-geometry": trugo_geometry, "trugo-waiting-turn": trugo_waiting_turn}
+OTHERS = {
+    "game": animated_game,
+    "trugo-geometry": trugo_geometry,
+    "trugo-waiting-turn": trugo_waiting_turn,
+}
 
 
 def main() -> None:

@@ -1,10 +1,11 @@
-"""The pictures of turns, endings and rulings on the games' pages, from the guides of the games.
+"""The pictures of turns, endings and rulings on the games' pages and their captions, from the guides of the games.
 
-Run ``python docs/ruling_pictures.py`` to draw them.
+Run ``python docs/ruling_pictures.py`` to draw them and to write the captions into the pages.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,15 +29,23 @@ class RulingPicture:
 
     @property
     def link(self) -> str:
-        """The picture on the game's page in Markdown."""
+        """The picture on the game's page in Markdown, with its caption."""
+        return f"{self._image}<br>*{self.illustration.caption}*"
+
+    @property
+    def _image(self) -> str:
         return f"![{self.illustration.ruling.capitalize()}]({self.path})"
 
     @property
     def markup(self) -> str:
-        """What the site shows instead: the picture with its caption."""
+        """What the site shows instead."""
         shown = self.illustration
         width = 320 if shown.game.startswith("trugo") else 240  # the corners of its tiles are small
         return f'<br><img src="{self.path}" width="{width}" alt="{shown.description}"><br><em>{shown.caption}</em>'
+
+    def captioned(self, page: str) -> str:
+        """Return the text of a page with the caption of today."""
+        return re.sub(rf"{re.escape(self._image)}(<br>\*.*\*$)?", lambda _: self.link, page, flags=re.MULTILINE)
 
     def state(self) -> State:
         """Return the position."""
@@ -53,11 +62,13 @@ RULING_PICTURES = tuple(
 
 
 def main() -> None:
-    """Draw them all."""
+    """Draw them all, and write their captions."""
     folder = Path(__file__).parent
     (folder / "images" / "rulings").mkdir(parents=True, exist_ok=True)
     for picture in RULING_PICTURES:
         picture.draw().save(folder / picture.path)
+        page = folder / f"{load_game(picture.illustration.game).name}.md"
+        page.write_text(picture.captioned(page.read_text("utf-8")), "utf-8")
         print(folder / picture.path)
 
 

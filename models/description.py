@@ -20,11 +20,7 @@ METADATA_FILE = "checkpoint.json"
 LeafValuesName = Literal["heuristic", "playouts", "none"]
 
 #: New names of keys of :class:`PlaySettings` and of configurations, by old name.
-RENAMED_KEYS = {
-    "guide": "leaf_values",
-    "guide_weight": "leaf_value_weight",
-    "guide_playouts": "leaf_value_playouts",
-}
+RENAMED_KEYS = {"guide": "leaf_values", "guide_weight": "leaf_value_weight", "guide_playouts": "leaf_value_playouts"}
 
 
 class CheckpointError(ValueError):

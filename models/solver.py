@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -116,9 +115,9 @@ class Solver:
         self._table = self._new_table()
         depth = game.max_game_length() + 2
         try:
-            self._path: npt.NDArray[Any] = np.empty(depth, game.state_dtype)
-            self._frames = np.zeros(depth, proof_search.FRAME)
-            self._candidates = np.empty((depth, game.num_actions), np.int32)
+            frames = np.zeros(depth, proof_search.FRAME)
+            candidates = np.empty((depth, game.num_actions), np.int32)
+            self._stack = proof_search.Stack(np.empty(depth, game.state_dtype), frames, candidates)
         except MemoryError:
             raise SolverMemoryError(f"there is not enough memory for games of up to {depth - 2} actions") from None
         self._hashing = proof_search.hash_keys(game)
@@ -196,12 +195,12 @@ class Solver:
 
     def _reaches(self, state: State, result: int, limits: _SearchLimits) -> bool:
         """Return whether the player to move gets at least ``result``."""
-        self._path[0] = state.record
-        self._frames[0]["entered"], self._frames[0]["need"] = 0, result
+        self._stack.path[0] = state.record
+        self._stack.frames[0]["entered"], self._stack.frames[0]["need"] = 0, result
         progress, chunk = Progress(), _FIRST_CHUNK
         while progress.ply >= 0:
             begin, before = time.perf_counter(), progress
-            arrays = self._path, self._frames, self._candidates, self._table, self._hashing, self._history
+            arrays = self._stack, self._table, self._hashing, self._history
             max_positions = before.num_positions + limits.check(chunk)
             progress = Progress(*self._search(self.game.board, *arrays, before, max_positions))
             limits.visited += progress.num_positions - before.num_positions

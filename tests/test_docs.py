@@ -14,13 +14,19 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from game_play import after, legal_texts, read_test_data
+from stoneworks.envs.drawing import draw_illustration
 from stoneworks.envs.rules import game_names, load_game
+from stoneworks.envs.rules.guide import Illustration
+from stoneworks.evaluation.match import play_match
+from stoneworks.models import load_bot
 from tools.page_tables import TABLES, with_tables
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -55,7 +61,7 @@ def test_the_tables_of_the_pages_are_those_of_today() -> None:
         assert any(f"<!-- table: {name}" in text for text in texts)
     for text, message in (
         ("<!-- table: facts vadus -->\n", "must have a line '<!-- end of the table -->' after it"),
-        ("<!-- table: of what -->\n<!-- end of the table -->", "must be one of agents, .*; got 'of'"),
+        ("<!-- table: of what -->\n<!-- end of the table -->", "must be one of actions, .*; got 'of'"),
     ):
         with pytest.raises(ValueError, match=message):
             with_tables(text)
@@ -106,6 +112,36 @@ def test_the_formulas_of_actions_hold(name: str) -> None:
         assert eval(rows[text][0], {}, {"W": width}) == game.string_to_action(text)
 
 
+GUIDES = ("environments", "training", "alphazero", "web", "arena", "cluster")
+
+
+def num_words(name: str) -> int:
+    """Return the words of a page of ``docs/``, without generated tables, captions of pictures, and tables of data pages."""
+    text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    text = re.sub(
+        r"^<!-- (?!end).*?^<!-- end of .*?-->$|^[^\n]*(?:!\[|<img )[^\n]*$", "", text, flags=re.MULTILINE | re.DOTALL
+    )
+    (data,) = [
+        section["Data"] for section in yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"] if "Data" in section
+    ]
+    is_data = f"{name}.md" in [page for entry in data for page in entry.values()]
+    return len((re.sub(r"^\|.*$", "", text, flags=re.MULTILINE) if is_data else text).split())
+
+
+@pytest.mark.parametrize(
+    ("names", "limit"),
+    [
+        (GUIDES, 4_000),
+        (("experiments",), 1_000),
+        (("adding-a-game",), 1_200),
+        ([path.stem for path in (ROOT / "docs").glob("*.md") if path.stem not in game_names()], 12_600),
+    ],
+)
+def test_pages_are_short(names: Sequence[str], limit: int) -> None:
+    words = {name: num_words(name) for name in names}
+    assert sum(words.values()) <= limit, words
+
+
 #: Each block of the pages with the next one: page, line, language and content.
 BLOCKS = [
     (path.relative_to(ROOT).as_posix(), text[: block.start()].count("\n") + 2, *block.groups())
@@ -119,7 +155,7 @@ BLOCKS = [
 PYTHON_BLOCKS = [
     pytest.param(page, line, code, output if following == "output" else None, id=f"{page}:{line}")
     for (page, line, language, code), (_, _, following, output) in itertools.pairwise([*BLOCKS, ("", 0, "", "")])
-    if language == "python"
+    if language == "python" and page != "docs/tutorial.md"
 ]
 
 
@@ -139,6 +175,24 @@ def test_a_block_of_python_prints_what_the_page_shows(
         assert printed.getvalue() == output
 
 
+def test_the_moving_picture_is_up_to_date() -> None:
+    picture = runpy.run_path(str(ROOT / "docs" / "make_images.py"))["animated_game"]()
+    assert (ROOT / "docs" / "images" / "game.svg").read_text(encoding="utf-8") == picture.svg
+
+
+def test_the_blocks_of_the_tutorial_are_one_script_that_ends_with_a_figure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    variables: dict[str, Any] = {"__name__": "__main__"}
+    for page, line, language, code in BLOCKS:
+        if (page, language) == ("docs/tutorial.md", "python"):
+            exec(compile("\n" * (line - 1) + code, str(ROOT / page), "exec"), variables)
+    assert (tmp_path / "ratings.pdf").read_bytes().startswith(b"%PDF")
+    assert re.search(r"^features: -?\d+ ± \d+ over seeds$", capsys.readouterr().out, re.MULTILINE)
+    assert len(variables["elo"]) == 2 + len(variables["ARMS"]) * len(variables["SEEDS"])
+
+
 def test_excerpts_match_the_examples_and_those_of_libraries_are_shown_whole_and_tested() -> None:
     excerpts = [block for page, _, language, block in BLOCKS if (page, language) == ("docs/adding-a-game.md", "py")]
     example = "".join(
@@ -154,14 +208,25 @@ def test_excerpts_match_the_examples_and_those_of_libraries_are_shown_whole_and_
     assert [name for name in examples if name not in tests] == []
 
 
-@pytest.mark.parametrize("name", ["bot", "network"])
-def test_a_script_on_the_page_about_adding_prints_what_the_page_says(name: str, tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "adding-a-game.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("page", "name"), [("adding-a-game", "bot"), ("adding-a-game", "network"), ("positions-values-data", "weights")]
+)
+def test_a_script_prints_what_the_page_says_that_shows_it(page: str, name: str, tmp_path: Path) -> None:
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     (printed,) = re.findall(
-        rf"^\[{name}\.py\]\S+ prints `(.*)`:\n\n```{{\.python}}\n--8<-- \S+/{name}\.py", page, re.MULTILINE
+        rf"^\[{name}\.py\]\S+ prints `(.*)`:\n\n```{{\.python}}\n--8<-- \S+/{name}\.py", text, re.MULTILINE
     )
     command = [sys.executable, ROOT / "examples" / f"{name}.py"]
     assert subprocess.check_output(command, cwd=tmp_path, text=True) == f"{printed}\n"
+
+
+def test_the_example_of_the_protocol_plays_without_a_forfeit() -> None:
+    engine = (
+        f"exec:seconds=60,start=300,{shlex.quote(sys.executable)} {shlex.quote(str(ROOT / 'examples' / 'engine.py'))}"
+    )
+    bots = [load_bot(name, "laido(size=3)", seed=1) for name in (engine, "greedy")]
+    assert play_match("laido(size=3)", *bots, num_pairs=2, seed=2).num_forfeits == (0, 0)
+    bots[0].close()
 
 
 def test_notebooks_are_stored_without_outputs() -> None:
@@ -222,6 +287,8 @@ def test_what_the_reference_the_pictures_the_changelog_and_the_citation_name_is_
     released = re.findall(r"^## (\d\S*) - (\S+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert released[0][0] == version
+    pages = "".join((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in ("tutorial", "benchmark"))
+    assert re.findall(r"^  version = {(.*)},$", pages, re.MULTILINE) == [version, version]
     assert f"\nversion: {version}\ndate-released: {released[0][1]}\n" in citation
 
 
@@ -243,6 +310,35 @@ def test_a_picture_of_the_rules_is_up_to_date_in_its_place_and_true(picture: Any
     if ruling not in ("turn", "end"):
         of_ruling = re.split(r"^- \*\*\w+\.\*\* |^$", page.split(f"- **{ruling}.** ")[1], flags=re.MULTILINE)[0]
         assert picture.link in of_ruling
+
+
+def test_the_page_of_a_game_is_short(page: GamePage) -> None:
+    """Without generated tables, outputs, pictures and captions."""
+    generated = r"<!-- (table|what).*?<!-- end.*?-->|```output.*?```"
+    text = re.sub(generated, "", page.text, flags=re.DOTALL)
+    text = re.sub(r"!\[.*?\]\(.*?\)(<br>\*.*\*$)?|<[^>]*>", "", text, flags=re.MULTILINE)
+    assert len(re.findall(r"\S*\w\S*", text)) <= 1200
+
+
+@pytest.mark.parametrize("name", ["trugo", "taugo"])
+def test_the_questions_for_readers_of_a_page_have_the_answers_of_the_rules(name: str) -> None:
+    questions = read_test_data("page_questions.yaml")[name]
+    assert len({(question["game"], question["moves"]) for question in questions}) == 20
+    shown = {(picture.illustration.game, picture.illustration.moves) for picture in RULING_PICTURES}
+    before_picks = {(game, moves.rpartition(" ")[0]) for game, moves in shown if moves[-1:] in ("^", "v")}
+    on_the_page = [question for question in questions if (question["game"], question["moves"]) in shown | before_picks]
+    assert len(on_the_page) >= 14
+    for question in questions:
+        picture = draw_illustration(Illustration("", question["game"], question["moves"])).svg
+        assert "destinations" not in picture, "the picture tells no answer"
+        assert len(question["actions"]) == 3
+        for turn, is_legal in question["actions"].items():
+            state = load_game(question["game"]).deserialize_state("\n".join(question["moves"].split()))
+            for text in turn.split()[:-1]:
+                if text not in legal_texts(state):
+                    break
+                state = after(state, text)
+            assert (turn.split()[-1] in legal_texts(state)) == is_legal, (question, turn)
 
 
 def command_of(words: list[str]) -> tuple[Any, list[str]]:

@@ -13,9 +13,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from stoneworks.cli.console import progress_bar
 from stoneworks.cli.main import run as run_app
 from stoneworks.envs.drawing import draw
-from stoneworks.envs.rules import load_game
+from stoneworks.envs.rules import Game, load_game
 from stoneworks.evaluation.match import MatchResult, play_match
 from stoneworks.evaluation.records import GameRecord, write_records
 from stoneworks.models import load_bot
@@ -24,11 +25,13 @@ from stoneworks.training.runs.config_files import load_config
 from stoneworks.training.runs.display import train
 
 CONFIG = "vadus-5-demo"
-NUM_PAIRS = 100
+#: Pairs of games per match, and those that are played at a time, between which the score is shown.
+NUM_PAIRS = {"random": 20, "greedy": 100}
+PAIRS_AT_A_TIME = 20
 #: Simulations of the agent's search in the final matches.
 SIMULATIONS = 64
 #: Minimum scores of the agent with search on the board size it was trained on, by opponent.
-MINIMUM_SCORES = {"random": 0.95, "greedy": 0.45}
+MINIMUM_SCORES = {"random": 0.95, "greedy": 0.7}
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
@@ -45,25 +48,23 @@ def run(folder: Path, overrides: list[str], console: Console) -> int:
         console.print(f"Stopped after {result.done:,} {config.unit}; the checkpoint is {result.checkpoint}.")
         return 130
 
-    console.print(
-        f"Playing {NUM_PAIRS} pairs of games against each bot; both games of a pair start from the same random opening."
-    )
+    console.print("Playing matches against bots; both games of a pair start from the same random opening.")
     table = Table("against", "score", "95 % interval", "won / drawn / lost", "as player 0", "as player 1", "games")
     matches = {}
-    for number, name in enumerate(MINIMUM_SCORES):
-        agent = load_bot(f"{result.checkpoint}@{SIMULATIONS}", game, seed=2 * number)
-        match = play_match(game, agent, load_bot(name, game, seed=2 * number + 1), num_pairs=NUM_PAIRS, seed=number)
-        matches[name] = match
-        table.add_row(name, *(text for _, text in match.summary()))
+    for name, num_pairs in NUM_PAIRS.items():
+        matches[name] = _play(f"{result.checkpoint}@{SIMULATIONS}", name, game, num_pairs)
+        table.add_row(name, *(text for _, text in matches[name].summary()))
     console.print(table)
 
     records = [record for match in matches.values() for record in match.records]
     write_records(folder / "games.jsonl", records)
     shown = _game_to_show(matches)
     write_records(folder / "game.jsonl", [shown])
-    picture = draw(shown.replay())
+    end = shown.replay()
+    picture = draw(end)
     picture.save(folder / "game.svg")
     picture.save(folder / "game.png")
+    console.print(str(end), soft_wrap=True)
     won = "drawn" if shown.winner is None else f"won by {shown.players[shown.winner]}"
     for path, what in (
         (result.checkpoint, f'the agent: load_bot("{result.checkpoint}@{SIMULATIONS}", "{game}")'),
@@ -85,6 +86,19 @@ def run(folder: Path, overrides: list[str], console: Console) -> int:
             highlight=False,
         )
     return 1 if missed else 0
+
+
+def _play(agent: str, opponent: str, game: Game, num_pairs: int) -> MatchResult:
+    """Play a match in parts, and show the score as it grows."""
+    bots = load_bot(agent, game, seed=0), load_bot(opponent, game, seed=1)
+    records: list[GameRecord] = []
+    with progress_bar() as show:
+        for done in range(0, num_pairs, PAIRS_AT_A_TIME):
+            part = play_match(game, *bots, num_pairs=min(PAIRS_AT_A_TIME, num_pairs - done), seed=done)
+            records += part.records
+            match = MatchResult.of_records(part.names, records)
+            show(f"against {opponent}", len(records), 2 * num_pairs, f"score {percent(match.score)}")
+    return match
 
 
 def _game_to_show(matches: dict[str, MatchResult]) -> GameRecord:

@@ -12,6 +12,7 @@ the game and of the values of later positions, by the weights of the previous fi
 from __future__ import annotations
 
 import json
+import re
 import time
 from dataclasses import dataclass
 from itertools import pairwise
@@ -24,8 +25,8 @@ import torch
 import typer
 
 from stoneworks.envs.rules import Batch, Game, load_game
-from stoneworks.envs.rules.compiler.compiler import specialized_kernel
-from stoneworks.envs.rules.compiler.types import BoardArray, Float32s, Int16s, Int16Table, StateArray
+from stoneworks.envs.rules.compiler.compiler import kernel, specialized_kernel
+from stoneworks.envs.rules.compiler.types import BoardArray, Float32s, Int16s, Int16Table, Record, StateArray
 from stoneworks.envs.rules.compiler.weights import Phases, write_weights
 from stoneworks.envs.rules.parts import game_part, heuristic_kernels
 from stoneworks.evaluation.match import play_match
@@ -144,14 +145,14 @@ class Heuristic:
     The module of a heuristic with learned weights defines, beside the kernels of every heuristic:
 
     - ``TERMS``, ``PHASES`` and ``BOARDS``: names of the terms, phases, and names of the boards with weights of their own;
-    - the kernels ``table_of(board)``, index of the board, and ``phase_of(board, state)``;
+    - the kernels ``table_of(board)``, the index of the board's weights or -1, and ``phase_of(board, state)``;
     - the kernel ``weigh(board, state, weights, counts)``, the sum of the weights of a position's terms, which counts the terms
       unless ``counts`` is None;
     - ``WEIGHTS``, ``float32[num_boards, num_phases, num_terms]``;
-    - the kernel ``learned_heuristic``, which reads them; ``heuristic``, the hand-written one, plays the first games.
+    - the kernel ``hand_written_heuristic``, which plays the first games; ``heuristic`` reads the weights.
 
     Raises:
-        ValueError: the game has no such heuristic.
+        ValueError: the game has no such heuristic, or the board no weights of its own.
     """
 
     def __init__(self, game: Game) -> None:
@@ -161,22 +162,23 @@ class Heuristic:
             raise ValueError(f"{game.name} has no heuristic with learned weights: its module must define TERMS")
         self.phases: Phases = self.module.PHASES
         self.terms: tuple[str, ...] = self.module.TERMS
-        self.table = int(game.compiled(_find_table, {"table_of": self.module.table_of})(game.board))
+        options = re.findall(r"\w+=[^,()]+", str(game))
+        self.board = next((board for board in self.module.BOARDS if board in options), "")
+        if not self.board:
+            raise ValueError(f"{game} must be a board with weights of its own, {' or '.join(self.module.BOARDS)}")
 
     def kernels(self, name: str, of_knots: Float32Array | None) -> dict[str, Any]:
         """Return the kernels with weights ``float32[num_knots, num_terms]``, or the hand-written ones."""
         kernels = dict(heuristic_kernels(self.game))
         if of_knots is None:
-            return kernels
-        weights = self.module.WEIGHTS.copy()
-        weights[self.table] = self.phases.shares() @ of_knots
-        kernels["heuristic"] = specialized_kernel(self.module.learned_heuristic.py_func, name, {"WEIGHTS": weights})
-        return kernels
+            return kernels | {"heuristic": self.module.hand_written_heuristic}
+        replaced: dict[str, Any] = {"WEIGHTS": (self.phases.shares() @ of_knots)[np.newaxis], "table_of": only_table}
+        return kernels | {"heuristic": specialized_kernel(self.module.heuristic.py_func, name, replaced)}
 
     def player(self, kernels: dict[str, Any], seed: int, **budget: Any) -> AlphaBetaBot:
         """Return an alpha-beta bot with the kernels. Its time is processor time, which other programs do not take."""
         bot = AlphaBetaBot(self.game, seed, **budget)
-        bot._clock = time.thread_time
+        bot.clock = time.thread_time
         bot._search = self.game.compiled(search_depths, kernels)
         return bot
 
@@ -190,9 +192,10 @@ class Heuristic:
         return Terms(counts, phases, np.abs(values) >= DECIDED), values
 
 
-def table_of(board: Any) -> int:
-    """Stand for the kernel of the heuristic."""
-    raise NotImplementedError
+@kernel
+def only_table(board: Record) -> int:
+    """Stand for ``table_of`` where there are weights of one board."""
+    return 0
 
 
 def weigh(board: Any, state: Any, weights: Any, counts: Any) -> float:
@@ -203,10 +206,6 @@ def weigh(board: Any, state: Any, weights: Any, counts: Any) -> float:
 def phase_of(board: Any, state: Any) -> int:
     """Stand for the kernel of the heuristic."""
     raise NotImplementedError
-
-
-def _find_table(board: BoardArray) -> int:
-    return table_of(board[0])
 
 
 def _count_terms(board: BoardArray, states: StateArray, weights: Float32s, counts: Int16Table, phases: Int16s) -> None:
@@ -417,7 +416,7 @@ def main(
         return
     heuristic = run.heuristic
     file = Path(heuristic.module.__file__).with_name("heuristic.json")
-    write_weights(file, heuristic.module.BOARDS[heuristic.table], heuristic.terms, best)
+    write_weights(file, heuristic.board, heuristic.terms, best)
     typer.echo(f"wrote {file}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stoneworks.envs.games.trugo.plane import HEX_CORNERS, TOP
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.ladder import shipped_ladders
 from tools.pages import markdown_table
@@ -49,3 +50,60 @@ def seats_table(name: str) -> str:
         if load_game(game).name == name
     ]
     return markdown_table(("board", "games of the ladder", "worth of player 0's seat, Elo"), rows)
+
+
+def options_table(name: str) -> str:
+    """Return a table of the options of a game."""
+    game = load_game(name)
+    described = game.guide.reference["options"]
+    rows = [
+        (f"`{option}`", f"`{value!r}`", f"{game.option_types[option].allowed}{described[option]}")
+        for option, value in game.options.items()
+    ]
+    return markdown_table(("option", "default", "allowed"), rows)
+
+
+def actions_table(name: str) -> str:
+    """Return a table of examples of actions with their indices."""
+    game = load_game(name)
+    examples = game.guide.reference["actions"].items()
+    rows = [(f"`{text}`", game.string_to_action(text), description) for text, description in examples]
+    return markdown_table(("text", "index", "description"), rows)
+
+
+def planes_table(name: str) -> str:
+    """Return a table of the planes of a game's observations."""
+    game = load_game(name)
+    described = game.guide.reference["planes"]
+    return markdown_table(("plane", "1 where"), [(f"`{plane}`", described[plane]) for plane in game.observation_planes])
+
+
+def reasons_table(name: str) -> str:
+    """Return a table of the reasons for which a game ends."""
+    game = load_game(name)
+    described = game.guide.reference["reasons"]
+    return markdown_table(("reason", "meaning"), [(f"`{reason}`", described[reason]) for reason in game.reasons])
+
+
+def corners_table() -> str:
+    """Return a table of the corners of a hexagon of Trugo, with what each rotation joins them to (R1)."""
+    names = ("N", "NE", "SE", "S", "SW", "NW")
+
+    def joined(index: int, rotation: int) -> str:
+        place = (index - 2 * rotation) % 6
+        other = {1: 5, 5: 1, 2: 4, 4: 2}.get(place)
+        return "cut off" if other is None else f"joined to {names[(2 * rotation + other) % 6]}"
+
+    def coordinate(letter: str, step: int) -> str:
+        return letter + {-1: " − 1", 0: "", 1: " + 1"}[step]
+
+    rows = [
+        (
+            names[index],
+            f"({coordinate('q', q)}, {coordinate('r', r)}) `{'^' if kind == TOP else 'v'}`",
+            "white" if kind == TOP else "blue",
+            *(joined(index, rotation) for rotation in range(3)),
+        )
+        for index, (q, r, kind) in enumerate(HEX_CORNERS)
+    ]
+    return markdown_table(("corner", "owner", "color", "rotation 0", "rotation 1", "rotation 2"), rows)

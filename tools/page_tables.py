@@ -13,17 +13,30 @@ from pathlib import Path
 from stoneworks.evaluation.ladder import shipped_ladders
 from stoneworks.files import write_whole
 from tools.checkpoint_tables import shipped_tables, summary_table
-from tools.game_tables import facts_table, seats_table
+from tools.game_tables import (
+    actions_table,
+    corners_table,
+    facts_table,
+    options_table,
+    planes_table,
+    reasons_table,
+    seats_table,
+)
 from tools.ladder_tables import tables_of
 from tools.solved_tables import solved_table
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 TABLES: dict[str, Callable[..., str]] = {
+    "actions": actions_table,
     "agents": shipped_tables,
     "agents-official": summary_table,
+    "corners": corners_table,
     "facts": facts_table,
     "ladders": lambda: tables_of(tuple(shipped_ladders().values())),
+    "options": options_table,
+    "planes": planes_table,
+    "reasons": reasons_table,
     "seats": seats_table,
     "solved": solved_table,
 }

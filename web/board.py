@@ -101,6 +101,7 @@ class PositionAnswer(Interaction):
         movers: the player who made each of the actions, and that player's color.
         player: player to move; None if the game is over.
         colors: the color of each player.
+        sides: number of turns of the board by which its cells are mapped to cells: 4 or 6.
         turn_start: index of the first action of the turn in progress.
         score: the score of each player, in a form of the game's own; None if the game has none.
         outcome: None if the game is not over.
@@ -116,6 +117,7 @@ class PositionAnswer(Interaction):
     svg: str
     player: int | None
     colors: list[str]
+    sides: int
     turn_start: int
     score: list[Any] | None
     outcome: Result | None
@@ -217,7 +219,10 @@ class Positions:
         except (ValueError, TypeError, OverflowError) as error:
             raise RequestError(str(error)) from None
         if game.grid.num_cells > _MAX_CELLS:
-            raise RequestError(f"the grid of {game} must have at most {_MAX_CELLS} cells, got {game.grid.num_cells}")
+            raise RequestError(
+                f"{name_of(game)}, is too large to be shown: its grid must have at most {_MAX_CELLS} cells,"
+                f" got {game.grid.num_cells}"
+            )
         return game
 
     def line(self, game: Game, actions: Sequence[str]) -> Line:
@@ -287,6 +292,7 @@ def describe(line: Line, *, heat: Heat | None = None, shown_line: Sequence[str] 
         "svg": _picture(line, heat, shown_line),
         "player": None if state.is_terminal() else state.current_player(),
         "colors": [game.colors[game.color_of(state, player)] for player in (0, 1)],
+        "sides": game.grid.neighbors.shape[1],
         "turn_start": line.turn_start,
         "score": None if (score := state.score()) is None else [score[state.color_of(player)] for player in (0, 1)],
         "outcome": outcome_of(state),

@@ -139,7 +139,7 @@ class BotProcesses:
             WorkerError: the job failed.
         """
         worker = await self._free_worker()
-        answer = asyncio.get_running_loop().run_in_executor(self._threads, worker.ask, job)
+        answer = self._ask(worker, job)
         try:
             await self._wait(worker, answer)
             if not answer.done():
@@ -160,7 +160,7 @@ class BotProcesses:
         def put(partial: AnalysisAnswer) -> None:
             loop.call_soon_threadsafe(found.put_nowait, partial)
 
-        answer = loop.run_in_executor(self._threads, worker.ask, job | {"kind": "stream"}, put)
+        answer = self._ask(worker, job | {"kind": "stream"}, put)
         timed = asyncio.ensure_future(self._wait(worker, answer))
         timed.add_done_callback(lambda _: found.put_nowait(None))
         try:
@@ -172,6 +172,12 @@ class BotProcesses:
             timed.cancel()
             worker.stop()
             self._release(worker, answer)
+
+    def _ask(self, worker: _Worker, *arguments: Any) -> asyncio.Future[Any]:
+        answer = asyncio.get_running_loop().run_in_executor(self._threads, worker.ask, *arguments)
+        # The errors of canceled jobs, above all at the end of the server, are read by nobody and would be logged.
+        answer.add_done_callback(lambda answer: answer.cancelled() or answer.exception())
+        return answer
 
     def _release(self, worker: _Worker, answer: asyncio.Future[Any]) -> None:
         """Return a worker to the idle ones, once it has ended its job."""
@@ -210,7 +216,6 @@ class BotProcesses:
         while not answer.done():  # a process that is just starting is killed once it runs
             worker.kill()
             await asyncio.wait([answer], timeout=_GRACE_SECONDS)
-        answer.exception()  # the result is no longer needed
         with contextlib.suppress(RuntimeError):  # the server is shutting down
             self._threads.submit(worker.start)
         self._idle.put_nowait(worker)

@@ -103,7 +103,7 @@ class Store:
             self._database.close()
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self) -> Iterator[sqlite3.Connection]:
         """Yield the database in a transaction, which is rolled back on an error.
 
         Errors of the database, such as damage or a full disk, are converted to :class:`RequestError`.
@@ -119,7 +119,7 @@ class Store:
 
     def load(self, game_id: str) -> StoredGame:
         """Return a game. Raises :class:`RequestError` if there is no game with that id."""
-        with self._transaction() as database:
+        with self.transaction() as database:
             return _load(database, game_id)
 
     def recent(self, first: int, count: int) -> tuple[list[GameHeader], int]:
@@ -127,7 +127,7 @@ class Store:
 
         Damaged ones are left out of the page.
         """
-        with self._transaction() as database:
+        with self.transaction() as database:
             rows = database.execute(
                 f"SELECT {_COLUMNS} FROM games ORDER BY updated DESC, id LIMIT ? OFFSET ?", (count, first)
             ).fetchall()
@@ -142,7 +142,7 @@ class Store:
 
     def all_ids(self) -> list[str]:
         """Return the ids of all games, oldest first."""
-        with self._transaction() as database:
+        with self.transaction() as database:
             # In a damaged file, an id may be NULL or a number. Its text is the id of no game, so load() raises RequestError.
             return [str(row[0]) for row in database.execute("SELECT id FROM games ORDER BY created, id")]
 
@@ -156,7 +156,7 @@ class Store:
         """
         now = time.time()
         created, known = [], []
-        with self._transaction() as database:
+        with self.transaction() as database:
             (number,) = database.execute("SELECT count(*) FROM games").fetchone()
             for game in games:
                 if game.id and database.execute("SELECT 1 FROM games WHERE id = ?", (game.id,)).fetchone():
@@ -170,8 +170,7 @@ class Store:
                 created.append(new)
             if number + len(created) > _MAX_GAMES:
                 raise RequestError(
-                    f"there must be at most {_MAX_GAMES} games, got {number + len(created)}; delete some first",
-                    409,
+                    f"there must be at most {_MAX_GAMES} games, got {number + len(created)}; delete some first", 409
                 )
         return created, known
 
@@ -181,7 +180,7 @@ class Store:
         Raises:
             RequestError: the game does not exist, ``make`` raised the error, or the tree is too large. Nothing is changed.
         """
-        with self._transaction() as database:
+        with self.transaction() as database:
             before = _load(database, game_id)
             after = make(before)
             if after == before:
@@ -198,7 +197,7 @@ class Store:
 
     def delete(self, game_id: str) -> None:
         """Delete a game. Raises as :meth:`load` does."""
-        with self._transaction() as database:
+        with self.transaction() as database:
             if not database.execute("DELETE FROM games WHERE id = ?", (game_id,)).rowcount:
                 raise RequestError(f"there is no game {game_id[:20]!r}", 404)
         self._changed(game_id)

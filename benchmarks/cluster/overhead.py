@@ -67,7 +67,7 @@ def measure(config: AlphaZeroConfig, rounds: int, seconds: float) -> tuple[_Side
             pids = ray.get(
                 [one.handle.__ray_call__.remote(lambda actor: os.getpid()) for one in actors._actors._actors]
             )
-            local = _Side(processes, [process.pid or 0 for process in processes._processes])
+            local = _Side(processes, [process.pid or 0 for process in processes.processes])
             remote = _Side(actors, pids)
             stack.callback(_resume, (*local.workers, *remote.workers))
             for side in (local, remote):

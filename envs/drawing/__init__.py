@@ -56,8 +56,7 @@ def draw(
     if not isinstance(state, State):
         raise ValueError(f"state must be a State, got {state!r}")
     game = state.game
-    module = _module_of(game)
-    last = module.last_turn(state) if last_actions is None else last_actions
+    last = _module_of(game).last_turn(state) if last_actions is None else last_actions
     annotations = Annotations(
         last_actions=board_actions(game, last, "last_actions"),
         fills=fills_of(game, fill),
@@ -65,7 +64,12 @@ def draw(
         numbers=numbers_of(game, numbers),
         coordinates=coordinates,
     )
-    scene = module.compose(state, annotations)
+    return _draw(state, annotations)
+
+
+def _draw(state: State, annotations: Annotations) -> Drawing:
+    game = state.game
+    scene = _module_of(game).compose(state, annotations)
     if (explanation := state.explain_result()) and explanation.deciding:
         centers = [_middle(action_places(game, action)) for action in explanation.deciding]
         rings = pieces.rings("deciding", centers, 0.22 * svg.SPACING, theme.ACCENT, 0.1 * svg.SPACING)
@@ -80,22 +84,38 @@ def draw_illustration(illustration: Illustration) -> Drawing:
     """Return the picture of a ruling, a turn or an ending.
 
     Green cells belong to legal actions, red cells (marked x) to illegal ones, and yellow cells are what the caption names. On
-    corners of Trugo, + marks legal actions and x illegal ones.
+    corners of Trugo, + marks legal actions and x illegal ones; a region is yellow.
     """
     state = load_game(illustration.game).deserialize_state("\n".join(illustration.moves.split()))
     game = state.get_game()
     fill = dict.fromkeys(illustration.named.split(), _NAMED)
-    marks, numbers = dict(illustration.marks), {}
+    marks, numbers = {}, {}
+    for place, mark in illustration.marks.items():
+        if place[-1] in "^v":
+            numbers[game.string_to_action(place)] = mark
+        else:
+            marks[place] = mark
     for texts, color, mark in ((illustration.legal, _LEGAL, "+"), (illustration.illegal, _ILLEGAL, "x")):
         for text in texts.split():
-            if text[-1] in "^v":  # a corner of a hexagon
-                numbers[game.string_to_action(text)] = mark
+            if text[-1] in "^v":  # a corner of a hexagon; the routes of a picked piece lead to those that are legal
+                if text[0] != ">" or mark == "x":
+                    numbers[game.string_to_action(text)] = mark
                 continue
             for cell in _cells(game, text):
                 fill.setdefault(cell, color)
                 if mark == "x":
                     marks[cell] = mark
-    return draw(state, fill=fill, marks=marks, numbers=numbers, last_actions=())
+    corners = (divmod(game.string_to_action(corner), game.grid.num_cells) for corner in illustration.region.split())
+    annotations = Annotations(
+        last_actions=(),
+        fills=fills_of(game, fill),
+        marks=marks_of(game, marks),
+        numbers=numbers_of(game, numbers),
+        coordinates=True,
+        regions=tuple((plane % 2, cell) for plane, cell in corners),
+        close=True,
+    )
+    return _draw(state, annotations)
 
 
 def _cells(game: Game, text: str) -> list[str]:

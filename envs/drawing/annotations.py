@@ -29,6 +29,8 @@ class Annotations:
         marks: texts by cell.
         numbers: texts by board action.
         coordinates: whether rows and columns are labeled.
+        regions: corners of Trugo, as kind and cell, whose regions are shaded.
+        close: whether a picture of Trugo shows only the hexes next to the tiles.
     """
 
     last_actions: tuple[int, ...]
@@ -36,6 +38,8 @@ class Annotations:
     marks: Mapping[int, str]
     numbers: Mapping[int, str]
     coordinates: bool
+    regions: tuple[tuple[int, int], ...] = ()
+    close: bool = False
 
 
 def board_actions(game: Game, actions: Iterable[int], argument: str) -> tuple[int, ...]:

@@ -1,4 +1,5 @@
 from .batch import Batch as Batch
+from .compiler.gpu import DeviceError as DeviceError
 from .contract import NO_ACTION as NO_ACTION, Explanation as Explanation, Feature as Feature
 from .fields import NO_WINNER as NO_WINNER, TERMINAL_PLAYER as TERMINAL_PLAYER
 from .game import (

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.checks import as_array, check_integer, check_integers, check_seed
+from stoneworks.checks import as_array, check_integer, check_seed
 from stoneworks.envs.rules import templates
 from stoneworks.envs.rules.compiler.random_numbers import independent_seeds
 from stoneworks.envs.rules.compiler.thread_team import ThreadTeam
 from stoneworks.envs.rules.contract import NO_ACTION
-from stoneworks.envs.rules.fields import NO_WINNER, TAG
+from stoneworks.envs.rules.device import arrays_of
+from stoneworks.envs.rules.fields import TAG
 from stoneworks.envs.rules.game import Game, IllegalActionError, PositionError, load_game
 from stoneworks.envs.rules.state import State
 
@@ -32,7 +33,7 @@ class Step(NamedTuple):
     def copy(self) -> Step:
         """Return copies of the arrays, which later steps do not change."""
         arrays: tuple[Any, ...] = self
-        return Step(*(array.copy() for array in arrays))
+        return Step(*(array.copy() if isinstance(array, np.ndarray) else array.clone() for array in arrays))
 
 
 class Batch:
@@ -40,6 +41,10 @@ class Batch:
 
     The arrays are read-only views that every ``step`` and ``reset`` overwrites; copy what you keep, e.g. by
     ``batch.step(actions).copy()``. ``copy.deepcopy`` and ``pickle`` create equal, independent batches.
+
+    With ``device="cuda"`` (see docs/gpu.md) the games are on a GPU. Arrays are torch tensors there, which must not be written to
+    either, and ``states`` is ``uint8[num_games, bytes]`` (see ``records``). Work is in order with torch's current stream. Equal
+    seeds and actions give equal games on every device.
 
     Attributes:
         game: the game.
@@ -61,6 +66,7 @@ class Batch:
         auto_reset: bool = False,
         num_threads: int = 1,
         seed: int | np.random.SeedSequence | None = None,
+        device: str = "cpu",
     ) -> None:
         """Start ``num_games`` games.
 
@@ -71,9 +77,12 @@ class Batch:
                 other arrays to the new one.
             num_threads: number of threads that share the games. Results do not depend on it.
             seed: seed of ``random_actions`` and ``random_playouts``. None draws a random one.
+            device: ``cpu``, ``cuda``, ``cuda:1``, ..., or ``emulated``: the code for ``cuda``, run by the processor for tests.
 
         Raises:
             ValueError: an argument is invalid.
+            MissingDependencyError: the device needs torch or ``cuda-bindings``.
+            DeviceError: there is no such device, or its driver reports an error.
         """
         if isinstance(game, str):
             game = load_game(game)
@@ -85,48 +94,52 @@ class Batch:
         if not isinstance(auto_reset, (bool, np.bool_)):
             raise ValueError(f"auto_reset must be True or False, got {auto_reset!r}")
         self.auto_reset = bool(auto_reset)
-        self._states = game.blank_records(self.num_games)
+        self.device = device
+        self._on_device = on_device = arrays_of(game, device)
+        self._states = on_device.put(game.blank_records(self.num_games))
         self._written = Step(
-            observations=np.zeros((num_games, *game.observation_shape), np.float32),
-            action_masks=np.zeros((num_games, game.num_actions), np.int8),
-            current_players=np.zeros(num_games, np.int8),
-            rewards=np.zeros((num_games, 2), np.float32),
-            terminated=np.zeros(num_games, np.bool_),
-            truncated=np.zeros(num_games, np.bool_),
+            observations=on_device.zeros((num_games, *game.observation_shape), np.float32),
+            action_masks=on_device.zeros((num_games, game.num_actions), np.int8),
+            current_players=on_device.zeros((num_games,), np.int8),
+            rewards=on_device.zeros((num_games, 2), np.float32),
+            terminated=on_device.zeros((num_games,), np.bool_),
+            truncated=on_device.zeros((num_games,), np.bool_),
         )
-        self._seeds = independent_seeds(
-            seed if isinstance(seed, np.random.SeedSequence) else check_seed(seed), num_games
-        )
+        seeds = seed if isinstance(seed, np.random.SeedSequence) else check_seed(seed)
+        self._seeds = on_device.put(independent_seeds(seeds, num_games))
         self._prepare()
         self.reset()
 
     def _prepare(self) -> None:
         """Create everything that is derived from the arrays and arguments: views, slices, threads, compiled functions."""
         game = self.game
+        on_device = self._on_device
+        self._board = on_device.put(game.board)
         planes, self._masks, self._current_players, self._rewards, self._terminated, self._truncated = self._written
         self._planes = planes.reshape(self.num_games, *game.flat_observation_shape)
-        self.states = _read_only(self._states)
+        self.states = on_device.read_only(self._states)
         views: tuple[Any, ...] = self._written
-        self._arrays = Step(*map(_read_only, views))
+        self._arrays = Step(*map(on_device.read_only, views))
         self.observations, self.action_masks, self.current_players = self._arrays[:3]
         self.rewards, self.terminated, self.truncated = self._arrays[3:]
 
-        bounds = np.linspace(0, self.num_games, min(self._num_threads, self.num_games) + 1).astype(int)
+        num_parts = min(self._num_threads, self.num_games) if self.device == "cpu" else 1
+        bounds = np.linspace(0, self.num_games, num_parts + 1).astype(int)
         self._slices = [slice(start, stop) for start, stop in pairwise(bounds)]
         self._team = ThreadTeam(len(self._slices))
-        self._first_illegal = game.compiled(templates.first_illegal)
-        self._step = game.compiled(templates.step_batch)
-        self._fill = game.compiled(templates.fill_batch)
-        self._reset = game.compiled(templates.reset_batch)
+        self._first_illegal = on_device.first_illegal
+        self._step = on_device.compiled(templates.step_batch)
+        self._fill = on_device.compiled(templates.fill_batch)
+        self._reset = on_device.compiled(templates.reset_batch)
 
     def reset(self, rows: npt.ArrayLike | None = None) -> None:
         """Restart the games ``rows[n]`` (default: all). Their rewards become 0 and their flags False."""
-        chosen = self._rows(rows)
-        self._reset(self.game.board, self._states, chosen)
+        chosen = self._on_device.put(self._rows(rows))
+        self._reset(self._board, self._states, chosen)
         self._rewards[chosen] = 0
         self._terminated[chosen] = False
         self._truncated[chosen] = False
-        self._fill(self.game.board, self._states, chosen, self._current_players, self._planes, self._masks)
+        self._fill(self._board, self._states, chosen, self._current_players, self._planes, self._masks)
 
     def load(self, rows: npt.ArrayLike, records: npt.NDArray[np.void], *, trusted: bool = False) -> None:
         """Set the games ``rows`` to the positions ``records``. Their rewards become 0; games that are over are not restarted.
@@ -151,19 +164,22 @@ class Batch:
             given[TAG] = self.game.record_tag
         else:
             self.game.check_records(given)
-        self._states[chosen] = given
+        put, over = self._on_device.put, given["ending"] != 0
+        truncated = over & (given["truncated"] != 0)
+        chosen = put(chosen)
+        self._states[chosen] = put(given)
         self._rewards[chosen] = 0
-        over = self._states["ending"][chosen] != 0
-        self._truncated[chosen] = over & (self._states["truncated"][chosen] != 0)
-        self._terminated[chosen] = over & ~self._truncated[chosen]
-        self._fill(self.game.board, self._states, chosen, self._current_players, self._planes, self._masks)
+        self._truncated[chosen] = put(truncated)
+        self._terminated[chosen] = put(over & ~truncated)
+        self._fill(self._board, self._states, chosen, self._current_players, self._planes, self._masks)
 
-    def step(self, actions: npt.ArrayLike) -> Step:
+    def step(self, actions: npt.ArrayLike, *, trusted: bool = False) -> Step:
         """Apply one action to each game.
 
         Args:
             actions: ``int[num_games]``. ``NO_ACTION`` (-1) leaves a game unchanged, and is the only action that is allowed
                 for a finished game.
+            trusted: skip the check of the actions, which waits for a GPU. Illegal actions can then crash the process.
 
         Returns:
             The observations, masks, players to move, rewards and ends of all games, as views that the next step overwrites;
@@ -172,13 +188,12 @@ class Batch:
         Raises:
             IllegalActionError: an action is illegal. The message names the game; no game is changed.
         """
-        given = check_integers("actions", actions, self.num_games)
-        if given.dtype == np.uint64:  # 2**64 - 1 would wrap around to NO_ACTION
-            actions = np.minimum(given, self.game.num_actions)
-        chosen = np.ascontiguousarray(actions, np.int64)
-        row = self._first_illegal(self._masks, chosen)
+        chosen = self._on_device.actions(actions, self.num_games)
+        row = -1 if trusted else self._first_illegal(self._masks, chosen)
         if row >= 0:
-            raise IllegalActionError(f"game {row} of the batch: {self.state(row).why_illegal(int(given[row]))}")
+            raise IllegalActionError(
+                f"game {row} of the batch: {self.state(row).why_illegal(int(cast(Any, actions)[row]))}"
+            )
         self._share(
             self._step,
             lambda part: (
@@ -197,8 +212,8 @@ class Batch:
 
     def random_actions(self) -> npt.NDArray[np.int64]:
         """Return ``int64[num_games]``: a uniformly random legal action per game, or ``NO_ACTION`` for a finished game."""
-        actions = np.empty(self.num_games, np.int64)
-        choose = self.game.compiled(templates.choose_random_actions)
+        actions: npt.NDArray[np.int64] = self._on_device.zeros((self.num_games,), np.int64)
+        choose = self._on_device.compiled(templates.choose_random_actions)
         self._team.run(choose, [(self._masks[part], self._seeds[part], actions[part]) for part in self._slices])
         return actions
 
@@ -208,10 +223,10 @@ class Batch:
         Returns:
             ``float32[num_games, 2]``, the returns of both players, and ``int32[num_games]``, the number of actions played.
         """
-        states = self._states.copy()
-        returns = np.zeros((self.num_games, 2), np.float32)
-        num_actions = np.zeros(self.num_games, np.int32)
-        play_out = self.game.compiled(templates.play_out)
+        states = self._on_device.copy(self._states)
+        returns = self._on_device.zeros((self.num_games, 2), np.float32)
+        num_actions = self._on_device.zeros((self.num_games,), np.int32)
+        play_out = self._on_device.compiled(templates.play_out)
         self._share(play_out, lambda part: (states[part], self._seeds[part], returns[part], num_actions[part]))
         return returns, num_actions
 
@@ -221,8 +236,20 @@ class Batch:
 
         Unlike ``rewards``, which are those of the last step, they stay until a game is restarted.
         """
-        winners = self._states["winner"][:, None]
-        return np.where(winners == NO_WINNER, 0, np.where(winners == [0, 1], 1, -1)).astype(np.float32)
+        winners = self._on_device.field(self._states, "winner")
+        returns: npt.NDArray[np.float32] = self._on_device.zeros((self.num_games, 2), np.float32)
+        for player in (0, 1):
+            returns[winners == player, player] = 1
+            returns[winners == player, 1 - player] = -1
+        return returns
+
+    def records(self, rows: npt.ArrayLike | None = None) -> npt.NDArray[np.void]:
+        """Return copies of the positions of the games ``rows[n]`` (default: all) as records ``[n]`` of ``game.state_dtype``.
+
+        Raises:
+            IndexError: a row is out of range.
+        """
+        return self._on_device.records(self._states[self._rows(rows)])
 
     def state(self, row: int) -> State:
         """Return a copy of one game's position as a ``State`` with an empty history.
@@ -233,12 +260,13 @@ class Batch:
         index = row if isinstance(row, (int, np.integer)) and not isinstance(row, bool) else -1
         if not 0 <= index < self.num_games:
             raise IndexError(f"row must be an integer from 0 to {self.num_games - 1}, got {row!r}")
-        return State.from_record(self.game, self._states[index], trusted=True)
+        (record,) = self._on_device.records(self._states[index : index + 1])
+        return State.from_record(self.game, record, trusted=True)
 
     def _rows(self, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
         if rows is None:
             return np.arange(self.num_games)
-        chosen = as_array(rows)
+        chosen = as_array(self._on_device.get(rows))
         if chosen.dtype == np.bool_ and chosen.shape == (self.num_games,):
             return np.flatnonzero(chosen)
         if chosen.size == 0:
@@ -251,7 +279,7 @@ class Batch:
 
     def _share(self, function: Callable[..., Any], arguments_of: Callable[[slice], tuple[Any, ...]]) -> None:
         """Call ``function(board, *arguments)`` for each thread's share of the games, and wait for all calls."""
-        self._team.run(function, [(self.game.board, *arguments_of(part)) for part in self._slices])
+        self._team.run(function, [(self._board, *arguments_of(part)) for part in self._slices])
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _COPIED}
@@ -259,6 +287,7 @@ class Batch:
     def __setstate__(self, copied: dict[str, Any]) -> None:
         for name in _COPIED:
             setattr(self, name, copied[name])
+        self._on_device = arrays_of(self.game, self.device)
         self._prepare()
 
     def __len__(self) -> int:
@@ -269,13 +298,7 @@ class Batch:
 
 
 #: Attributes that a copy needs; all others are derived.
-_COPIED = ("game", "num_games", "auto_reset", "_num_threads", "_states", "_written", "_seeds")
-
-
-def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    view = array.view()
-    view.flags.writeable = False
-    return view
+_COPIED = ("game", "num_games", "auto_reset", "device", "_num_threads", "_states", "_written", "_seeds")
 
 
 __all__ = ["NO_ACTION", "Batch"]

@@ -182,7 +182,7 @@ class Game(GameDefinition["State"]):
         from stoneworks.envs.rules.state import State
 
         try:
-            record = parse_position(str(self), self.grid, np.frombuffer(self.initial_record, self.state_dtype), text)
+            record = parse_position(str(self), self.grid, self.initial_records, text)
         except ValueError as error:
             raise PositionError(str(error)) from None
         return State.from_record(self, record[0], trusted=trusted)
@@ -211,11 +211,11 @@ class Game(GameDefinition["State"]):
         return records
 
     @cached_property
-    def initial_record(self) -> bytes:
-        """The record of the initial position."""
+    def initial_records(self) -> npt.NDArray[np.void]:
+        """``state_dtype[1]``, the record of the initial position."""
         records = self.blank_records(1)
         self.compiled(templates.reset_batch)(self.board, records, np.zeros(1, np.int64))
-        return records.tobytes()
+        return records
 
     def check_tags(self, records: npt.NDArray[np.void]) -> None:
         """Check the tags of records ``[n]`` of ``state_dtype``.
@@ -328,7 +328,7 @@ class Game(GameDefinition["State"]):
         if function is None:
             modules = sorted({kernel.__module__.rpartition(".")[2] for kernel in others.values()})
             name = f"{self.name}_{compiler.capacity(self.grid.num_cells)}"
-            merged = {**_all_kernels(type(self)), **others}
+            merged = {**all_kernels(type(self)), **others}
             dtypes = self.board.dtype, self.state_dtype
             function = compiler.specialize(template, name, merged, *dtypes, variant="_".join(modules))
             _COMPILED[key] = function
@@ -392,7 +392,7 @@ _COMPILED: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
 
 @cache
-def _all_kernels(game: type[Game]) -> Mapping[str, Callable[..., Any]]:
+def all_kernels(game: type[Game]) -> Mapping[str, Callable[..., Any]]:
     """Return the kernels of a game, with defaults for the optional ones."""
     missing = [name for name in contract.OPTIONAL_KERNELS if name not in game.kernels]
     defaults = {name: compiler.specialized_kernel(getattr(contract, name), game.name, game.kernels) for name in missing}

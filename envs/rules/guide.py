@@ -38,7 +38,8 @@ class Illustration:
         legal: actions that are legal there. Those that are not on the board, such as a pass, are not drawn.
         illegal: actions that are illegal there, likewise.
         named: cells to highlight.
-        marks: texts by cell.
+        region: corners of Trugo whose regions are shaded.
+        marks: texts by cell, or by corner in Trugo.
         then: actions that would follow and end the game, if ``result`` is given.
         result: how the game ends, as in the last line of ``str(state)``.
     """
@@ -50,6 +51,7 @@ class Illustration:
     legal: str = ""
     illegal: str = ""
     named: str = ""
+    region: str = ""
     marks: Mapping[str, str] = field(default_factory=dict)
     then: str = ""
     result: str = ""
@@ -72,6 +74,8 @@ class Guide:
         titles: each ruling in a few words.
         illustrations: pictures of a turn, an ending and each ruling.
         boards: names of option values for a new game, such as ``{"small": {"size": 5}}``.
+        reference: descriptions for the tables of the game's page, by name: of ``options`` (what follows their allowed
+            values), ``planes``, ``reasons`` and examples of ``actions``.
     """
 
     rules: tuple[str, ...] = ()
@@ -80,6 +84,7 @@ class Guide:
     illustrations: tuple[Illustration, ...] = ()
     notation: str = ""
     titles: Mapping[str, str] = field(default_factory=dict)
+    reference: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def read_guide(rules: str) -> Guide:
@@ -91,5 +96,11 @@ def read_guide(rules: str) -> Guide:
     )
     illustrations = tuple(Illustration(**illustration) for illustration in fields["illustrations"])
     return Guide(
-        tuple(fields["rules"]), tuple(lessons), fields["boards"], illustrations, fields["notation"], fields["titles"]
+        rules=tuple(fields["rules"]),
+        lessons=tuple(lessons),
+        boards=fields["boards"],
+        illustrations=illustrations,
+        notation=fields["notation"],
+        titles=fields["titles"],
+        reference=fields["reference"],
     )

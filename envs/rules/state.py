@@ -38,7 +38,7 @@ class State:
 
     def __init__(self, game: Game) -> None:
         self._game = game
-        self._records = _writable(game.initial_record, game.state_dtype)
+        self._records = _writable(game.initial_records.tobytes(), game.state_dtype)
         self._current_player = int(self._records["current_player"][0])
         self._history: list[int] = []
 
@@ -287,8 +287,7 @@ class State:
 
         ``game.state_from_text`` returns an equal state. The history is not in it.
         """
-        initial = np.frombuffer(self._game.initial_record, self._game.state_dtype)[0]
-        return position_text(str(self._game), self._game.grid, initial, self.record)
+        return position_text(str(self._game), self._game.grid, self._game.initial_records[0], self.record)
 
     def serialize(self) -> str:
         """Return the texts of the actions that led to this state, one per line (see ``Game.deserialize_state``)."""

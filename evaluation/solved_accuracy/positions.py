@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +17,7 @@ from stoneworks.documents import Document, DocumentError, Tuple
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.evaluation.folder import file_stem
 from stoneworks.models.bots.loading import load_bot
-from stoneworks.models.solver import Solver, UnsolvedError
+from stoneworks.models.solver import Solution, Solver, UnsolvedError
 
 
 class SolvedPosition(Document):
@@ -124,7 +125,7 @@ def make_solved_positions(
         check_integer("last_actions", last_actions, 1)
     if not sources:
         raise ValueError("sources must have at least one bot name, got none")
-    solver, rng = Solver(game), np.random.default_rng(seed)
+    solver, rng = partial(Solver(game).solve, max_positions=max_positions), np.random.default_rng(seed)
     found: dict[bytes, SolvedPosition] = {}
     unsolved: set[bytes] = set()
     for states in _games(game, sources, rng, 100 * num_positions):
@@ -133,27 +134,7 @@ def make_solved_positions(
         if len(found) == num_positions:
             break
         first = 0 if last_actions is None else max(0, len(states) - last_actions)
-        for move in first + rng.permutation(len(states) - first):
-            if move < first:
-                continue
-            state = states[move]
-            key = image_key(state)
-            if key in found:
-                continue
-            try:
-                solution = solver.solve(state, max_positions=max_positions)
-            except UnsolvedError:
-                unsolved.add(key)
-                first = move + 1
-                continue
-            if len(solution.actions) < len(state.legal_actions()):
-                found[key] = SolvedPosition(
-                    moves=state.serialize(),
-                    phase=round(move / len(states), 3),
-                    result=solution.result,
-                    keeping=tuple(map(game.action_to_string, solution.actions)),
-                )
-                break
+        _add_position(states, first, solver, rng, found, unsolved)
     if not found:
         raise ValueError(f"no position of {game} was found in which an action loses the exact result")
     return SolvedPositions(
@@ -166,6 +147,35 @@ def make_solved_positions(
         seed=seed,
         positions=tuple(found.values()),
     )
+
+
+def _add_position(
+    states: list[State],
+    first: int,
+    solve: Callable[[State], Solution],
+    rng: np.random.Generator,
+    found: dict[bytes, SolvedPosition],
+    unsolved: set[bytes],
+) -> None:
+    """Draw positions of a game from ``first`` on until one is added to ``found``, and add keys of unsolved ones to ``unsolved``."""
+    for move in first + rng.permutation(len(states) - first):
+        state = states[move]
+        if move < first or (key := image_key(state)) in found:
+            continue
+        try:
+            solution = solve(state)
+        except UnsolvedError:
+            unsolved.add(key)
+            first = move + 1
+            continue
+        if len(solution.actions) < len(state.legal_actions()):
+            found[key] = SolvedPosition(
+                moves=state.serialize(),
+                phase=round(move / len(states), 3),
+                result=solution.result,
+                keeping=tuple(map(state.action_to_string, solution.actions)),
+            )
+            return
 
 
 def _games(game: Game, sources: Sequence[str], rng: np.random.Generator, num_games: int) -> Iterator[list[State]]:

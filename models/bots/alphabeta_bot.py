@@ -27,6 +27,9 @@ class AlphaBetaBot(ActionValueBot):
     cuts short, the actions that have been searched count: the best action of the iteration before comes first.
 
     See :mod:`stoneworks.models.search.alphabeta` for the definition of depth and for the pruned actions.
+
+    Attributes:
+        clock: function that returns the time in seconds, by which a time limit is kept.
     """
 
     def __init__(
@@ -60,14 +63,14 @@ class AlphaBetaBot(ActionValueBot):
         self._spec_name = str(spec)
         self._generator = np.random.default_rng(check_seed(seed))
         self._unused_buffers: list[WorkBuffers] = []  # one for each search that ran at the same time
-        self._clock = time.perf_counter
+        self.clock = time.perf_counter
         self._search = game.compiled(search_depths, heuristic_kernels(game))
 
     def search(self, states: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
         """See :meth:`ActionValueBot.search`. Values other than the highest are upper bounds."""
         work = self._unused_buffers.pop() if self._unused_buffers else work_buffers(self._depth, self._game.num_actions)
         if self._seconds is None or not len(states):
-            values, actions, _ = self._search_to(1, self._depth, states, work)
+            values, actions, _ = self.search_to(1, self._depth, states, work)
         else:
             parts = [self._search_in_time(states[row : row + 1], work, self._seconds) for row in range(len(states))]
             values, actions = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
@@ -78,14 +81,14 @@ class AlphaBetaBot(ActionValueBot):
         self, state: npt.NDArray[np.void], work: WorkBuffers, seconds: float
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
         """Search one position with increasing depth until the time is up."""
-        begin = self._clock()
-        values, actions, num_visited = self._search_to(1, 1, state, work)
+        begin = self.clock()
+        values, actions, num_visited = self.search_to(1, 1, state, work)
         for depth in range(2, MAX_DEPTH + 1):
-            passed = self._clock() - begin
+            passed = self.clock() - begin
             if passed >= seconds or abs(float(values.max())) >= PROVEN_VALUE or np.isfinite(values).sum() == 1:
                 break
             limit = max(1, int(min((seconds / max(passed, 1e-9) - 1) * num_visited[0], _NO_LIMIT)))
-            deeper, best, num_more = self._search_to(depth, depth, state, work, limit)
+            deeper, best, num_more = self.search_to(depth, depth, state, work, limit)
             num_visited += num_more
             if best[0] != NO_ACTION:
                 values, actions = _with_bounds(deeper, values), best
@@ -93,7 +96,7 @@ class AlphaBetaBot(ActionValueBot):
                 break
         return values, actions
 
-    def _search_to(
+    def search_to(
         self, first_depth: int, depth: int, states: npt.NDArray[np.void], work: WorkBuffers, limit: int = _NO_LIMIT
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the values of actions, the actions to play, and the numbers of visited positions, each at most ``limit``."""

@@ -50,13 +50,7 @@ class ExternalBot(Bot):
     one_game_at_a_time = True
 
     def __init__(
-        self,
-        command: str,
-        game: Game,
-        seed: int | None = None,
-        *,
-        seconds: float = 10.0,
-        start_seconds: float = 60.0,
+        self, command: str, game: Game, seed: int | None = None, *, seconds: float = 10.0, start_seconds: float = 60.0
     ) -> None:
         """Create the bot. The program starts on the first call.
 

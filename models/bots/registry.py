@@ -177,12 +177,7 @@ _BUILT_IN = (
             Parameter("start", minimum=0.001, argument="start_seconds", default=60.0),
         ),
     ),
-    BotEntry(
-        "policy",
-        "stoneworks.models.bots.policy_bot:OnnxPolicyBot",
-        "policy:<file>",
-        reads_file=True,
-    ),
+    BotEntry("policy", "stoneworks.models.bots.policy_bot:OnnxPolicyBot", "policy:<file>", reads_file=True),
 )
 
 #: Kind of the bots that play a checkpoint.
@@ -197,10 +192,7 @@ CHECKPOINT_SEARCH = BotEntry(
     needs_torch=True,
     estimates_values=True,
     budgets=(Parameter("simulations", int, 1, 999_999, max_on_page=100_000), SECONDS),
-    parameters=(
-        Parameter("batch", int, 1, 1024),
-        Parameter("threads", int, 1, 256, default=1, max_on_page=8),
-    ),
+    parameters=(Parameter("batch", int, 1, 1024), Parameter("threads", int, 1, 256, default=1, max_on_page=8)),
 )
 
 #: The registry of bots.

@@ -65,6 +65,10 @@ class SearchBot(NetworkBot):
 
     With a time limit, the search continues in the tree of the last one if that has the position, and what it leaves of its
     time is used for the next action of the same turn.
+
+    Attributes:
+        evaluate: the network.
+        settings: how the search runs.
     """
 
     name: str = "search"
@@ -104,8 +108,8 @@ class SearchBot(NetworkBot):
         super().__init__(game, NetworkInputs(game, settings.features))
         self.name = name
         self._generator = np.random.default_rng(check_seed(seed))
-        self._evaluate = evaluate
-        self._settings = settings
+        self.evaluate = evaluate
+        self.settings = settings
         self._searches: dict[tuple[int, int, int | None], NetworkSearch] = {}
         self._last: NetworkSearch | None = None
 
@@ -144,7 +148,7 @@ class SearchBot(NetworkBot):
     def analyze_until(self, state: State, stop: Callable[[Analysis], bool]) -> None:
         """See :meth:`Bot.analyze_until`. The search ends early if the result is proven or the tree is full."""
         check_position(self, state, self._game)
-        search = self._search_in_time()
+        search = self.search_in_time()
         root = state.record.reshape(1)
         seconds, reported, stopped = SECONDS_PER_REPORT, time.perf_counter(), False
 
@@ -219,18 +223,19 @@ class SearchBot(NetworkBot):
         return results[0] if len(results) == 1 else SearchResult(*map(np.concatenate, zip(*results, strict=True)))
 
     def _infer(self, planes: npt.NDArray[np.float32]) -> Outputs:
-        return self._evaluate(planes)
+        return self.evaluate(planes)
 
     def _search_at_once(self, roots: npt.NDArray[np.void]) -> SearchResult:
         if self.seconds is not None:
-            return self._search_in_time().run_in_time(roots, self.seconds, self._generator)
+            return self.search_in_time().run_in_time(roots, self.seconds, self._generator)
         # Searches allocate powers of two of games and simulations; a single position needs little.
         capacity = 1 << (len(roots) - 1).bit_length(), 1 << (self.simulations - 1).bit_length()
         # A search of a single position ends when the table is full.
         edges = min((capacity[1] + 1) * self._game.num_actions, MAX_EDGES) if len(roots) == 1 else None
         return self._search_of(*capacity, edges).run(roots, self.simulations, self._generator)
 
-    def _search_in_time(self) -> NetworkSearch:
+    def search_in_time(self) -> NetworkSearch:
+        """Return the search of one game that keeps its tree from step to step."""
         return self._search_of(1, MAX_SIMULATIONS, max(MAX_EDGES_IN_TIME, 2 * self._game.num_actions))
 
     def _search_of(self, games: int, simulations: int, edges: int | None = None) -> NetworkSearch:
@@ -239,8 +244,8 @@ class SearchBot(NetworkBot):
         if capacity not in self._searches:
             self._searches[capacity] = NetworkSearch(
                 self._game,
-                self._evaluate,
-                self._settings,
+                self.evaluate,
+                self.settings,
                 max_games=games,
                 max_simulations=simulations,
                 max_edges=edges,

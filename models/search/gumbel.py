@@ -3,6 +3,10 @@
 At the root, actions are sampled without replacement with the Gumbel-top-k trick, and sequential halving allocates the
 simulations among them (section 3, algorithm 1). At other nodes, the action whose visit fraction is furthest below the
 improved policy is selected (section 5). Policy improvement holds for any number of simulations.
+
+The value of a searched root is that of its improved policy, the sum over actions of policy times completed value. A mean over all
+simulations would also count those of bad actions, which sequential halving visits: with 16 to 64 simulations it was about 0.1 too
+low.
 """
 
 from __future__ import annotations

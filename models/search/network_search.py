@@ -156,6 +156,8 @@ class NetworkSearch:
         search_seconds: total time spent in the rest of the search, in seconds.
         num_simulations_done: total number of simulations requested, over all games; a solved root or a full
             tree ends its search earlier.
+        trees: the trees of the last search.
+        left_seconds: what a search in time has left of its time, for the next action of the same turn.
     """
 
     def __init__(
@@ -210,7 +212,7 @@ class NetworkSearch:
         max_collisions = _MAX_COLLISIONS if settings.threads > 1 else 0
         self._limits = tree.Limits(0, per_tree, settings.batch is None, max_collisions)
         self._changed = threading.Condition()
-        self._num_searching, self._left_seconds = 0, 0.0
+        self._num_searching, self.left_seconds = 0, 0.0
         self._start_all = game.compiled(tree.start_all, self._inputs.kernels)
         self._expand = game.compiled(tree.expand, {"winning_turn": winning_turn_kernel(type(game))})
         self._init_roots = game.compiled(tree.init_roots, rule.kernels)
@@ -269,40 +271,40 @@ class NetworkSearch:
         """
         deadline = _Deadline(clock, stop)
         with self._timed():
-            kept = self._keep(root[0])
+            kept = self.keep(root[0])
             if kept:
                 self._prepare(1, generator)
             else:
                 self._start(root, generator)
             begin = deadline.begin
-            seconds += self._left_seconds if kept == _SAME_TURN else 0.0
-            num_before = int(self._trees.nodes[0, 0]["visits"])
-            num_considered = min(self.rule.round_size, int(self._trees.nodes[0, 0]["num_edges"]))
+            seconds += self.left_seconds if kept == _SAME_TURN else 0.0
+            num_before = int(self.trees.nodes[0, 0]["visits"])
+            num_considered = min(self.rule.round_size, int(self.trees.nodes[0, 0]["num_edges"]))
             num_phases = math.ceil(math.log2(max(2, num_considered)))
-            if self._trees.nodes[0, 0]["num_edges"] == 1:
+            if self.trees.nodes[0, 0]["num_edges"] == 1:
                 self._simulate(1, _NO_SCHEDULE, deadline)
                 num_phases = 0
             for phase in range(num_phases):
-                self._halve_all(self._trees, self.rule.parameters, phase == 0)
+                self._halve_all(self.trees, self.rule.parameters, phase == 0)
                 deadline.time = begin + seconds * (phase + 1) / num_phases
                 self._simulate(_NO_LIMIT, _NO_SCHEDULE, deadline)
-            self.num_simulations_done += int(self._trees.nodes[0, 0]["visits"]) - num_before
-            self._left_seconds = max(0.0, begin + seconds - clock())
+            self.num_simulations_done += int(self.trees.nodes[0, 0]["visits"]) - num_before
+            self.left_seconds = max(0.0, begin + seconds - clock())
             return self.result()
 
     def restart(self) -> None:
         """Discard the tree of the last search."""
         self._use(0)
-        self._left_seconds = 0.0
+        self.left_seconds = 0.0
 
     def result(self) -> SearchResult:
         """Return the results of the last search, or of the present one."""
-        num_games = len(self._trees.games)
+        num_games = len(self.trees.games)
         actions, values = np.empty(num_games, np.int64), np.empty(num_games, np.float32)
         policies = np.empty((num_games, self._game.num_actions), np.float32)
         visits = np.empty((num_games, self._game.num_actions), np.int32)
-        self._choose_root_actions(self._trees, self.rule.parameters, self.discount, actions, values, policies, visits)
-        return SearchResult(actions, values, policies, visits, self._trees.nodes["solved"][:, 0] != 0)
+        self._choose_root_actions(self.trees, self.rule.parameters, self.discount, actions, values, policies, visits)
+        return SearchResult(actions, values, policies, visits, self.trees.nodes["solved"][:, 0] != 0)
 
     def root_edges(self) -> tuple[npt.NDArray[Any], ...]:
         """Return statistics of the legal actions at the root of the first game of the last search, for the player to move.
@@ -312,7 +314,7 @@ class NetworkSearch:
             in [-1, 1], or proven results without the discount, ``float32[num_legal]``, NaN for unvisited actions; and their
             prior probabilities from the network, ``float32[num_legal]``.
         """
-        nodes, edges = self._trees.nodes[0], self._trees.edges[0]
+        nodes, edges = self.trees.nodes[0], self.trees.edges[0]
         root = nodes[0]
         block = edges[root["first_edge"] : root["first_edge"] + root["num_edges"]]
         block = block[block["action"].argsort()]
@@ -328,7 +330,7 @@ class NetworkSearch:
 
     def best_line(self, first_action: int, max_actions: int) -> list[int]:
         """Return the most visited line of the last search's first game from ``first_action`` on, proven results first."""
-        nodes, edges = self._trees.nodes[0], self._trees.edges[0]
+        nodes, edges = self.trees.nodes[0], self.trees.edges[0]
         line: list[int] = []
         node = 0
         while len(line) < max_actions and nodes[node]["num_visited"]:
@@ -365,14 +367,14 @@ class NetworkSearch:
 
     def _use(self, num_games: int) -> None:
         """Take the trees of the first games as those of the last search."""
-        self._trees = tree.Trees(self._game.board, *(array[:num_games] for array in self._all_trees[1:]))
+        self.trees = tree.Trees(self._game.board, *(array[:num_games] for array in self._all_trees[1:]))
 
     def _start(self, roots: npt.NDArray[np.void], generator: np.random.Generator) -> None:
         """Start a tree at each root."""
         num_games = len(roots)
         self._use(num_games)
         batch = self._batches[0]
-        self._start_all(self._trees, roots, batch.planes, batch.leaves)
+        self._start_all(self.trees, roots, batch.planes, batch.leaves)
         batch.num_leaves = batch.num_evaluations = num_games
         for one in self._batches:
             one.seeds = generator.integers(0, 2**64, num_games, np.uint64)
@@ -381,13 +383,13 @@ class NetworkSearch:
 
     def _prepare(self, num_games: int, generator: np.random.Generator) -> None:
         noise = self.rule.noise((num_games, self._game.num_actions), generator)
-        self._init_roots(self._trees, self.rule.parameters, noise)
+        self._init_roots(self.trees, self.rule.parameters, noise)
 
-    def _keep(self, root: np.void) -> int:
+    def keep(self, root: np.void) -> int:
         """Keep the subtree of the last search at a position; return 0 if it has none, or else in which turn the position is."""
-        if len(self._trees.games) != 1:
+        if len(self.trees.games) != 1:
             return 0
-        known, tree_nodes = self._trees.states[0, : self._trees.games[0]["num_nodes"]], self._trees.nodes[0]
+        known, tree_nodes = self.trees.states[0, : self.trees.games[0]["num_nodes"]], self.trees.nodes[0]
         as_bytes = np.dtype((np.void, known.dtype.itemsize))
         nodes = np.flatnonzero(known.view(as_bytes) == np.asarray(root).view(as_bytes))
         nodes = nodes[tree_nodes["num_edges"][nodes] > 0]
@@ -403,7 +405,7 @@ class NetworkSearch:
             above = int(tree_nodes[above]["parent"])
             if tree_nodes[above]["player"] != root["current_player"]:
                 turn = _OTHER_TURN
-        self._keep_subtree(self._trees, node)
+        self._keep_subtree(self.trees, node)
         return turn
 
     def _simulate(self, num_simulations: int, schedule: npt.NDArray[np.int32], is_over: Callable[[], bool]) -> None:
@@ -420,7 +422,7 @@ class NetworkSearch:
 
     def _work(self, batch: _Batch, schedule: npt.NDArray[np.int32], is_over: Callable[[], bool]) -> None:
         """Run batches of simulations in one thread. The lock is held except while leaves are evaluated."""
-        trees, parameters = self._trees, self.rule.parameters
+        trees, parameters = self.trees, self.rule.parameters
         with self._changed:
             while not is_over():
                 batch.num_leaves, batch.num_evaluations = self._descend(
@@ -448,7 +450,7 @@ class NetworkSearch:
             ValueError: the network's output is not finite.
         """
         leaves = batch.leaves, batch.num_leaves
-        if self._expand(self._trees, *leaves, logits, values, self.discount, self._solve):
+        if self._expand(self.trees, *leaves, logits, values, self.discount, self._solve):
             raise ValueError("the network's output must be finite: its weights are damaged, or its training diverged")
 
     def _evaluate_leaves(self, batch: _Batch) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
@@ -473,6 +475,6 @@ class NetworkSearch:
             )
         if self._leaf_values is not None and self.leaf_value_weight > 0:
             leaves = batch.leaves, batch.num_leaves, num_evaluations
-            others = self._leaf_values.evaluate(self._trees, *leaves, batch.seeds)
+            others = self._leaf_values.evaluate(self.trees, *leaves, batch.seeds)
             values = values + np.float32(self.leaf_value_weight) * (others - values)
         return logits, values

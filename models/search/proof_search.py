@@ -82,6 +82,20 @@ class Progress(NamedTuple):
     success: bool = False
 
 
+class Stack(NamedTuple):
+    """The positions from the root to the current one, and the work at each; ``depth`` is more than the actions left in the game.
+
+    Attributes:
+        path: ``[depth]``, the positions.
+        frames: ``[depth]``, the remaining work at each. To start, ``entered`` of the first is 0 and ``need`` is set.
+        candidates: ``int32[depth, num_actions]``, the actions to try at each.
+    """
+
+    path: StateArray
+    frames: FrameArray
+    candidates: Int32Table
+
+
 class HashKeys(NamedTuple):
     """Random keys of observations.
 
@@ -219,9 +233,7 @@ def rate_equally(board: Record, state: Record, mask: Int8s, ratings: Float32s) -
 # Long: recursion is unrolled into a stack of arrays that all parts of the loop read and write.
 def search_proof(
     board: BoardArray,
-    path: StateArray,
-    frames: FrameArray,
-    candidates: Int32Table,
+    stack: Stack,
     table: UInt64s,
     hashing: HashKeys,
     history: Float32Table,
@@ -232,15 +244,14 @@ def search_proof(
 
     Args:
         board: the board constants.
-        path: ``[depth]``, the positions from the root to the current one. ``depth`` is more than the actions left in the game.
-        frames: ``[depth]``, the remaining work at each of them. To start, ``entered`` of the first is 0 and ``need`` is set.
-        candidates: ``int32[depth, num_actions]``, the actions to try at each of them.
+        stack: the path to the current position.
         table: ``[num_buckets * BUCKET]``, the transposition table; 0 is an empty entry.
         hashing: see :func:`hash_keys`.
         history: ``float32[2, num_actions]``, how often each action of each player succeeded, to order actions.
         progress: how far the search is.
         max_positions: maximum number of positions visited, those of earlier calls included.
     """
+    path, frames, candidates = stack
     num_actions = board[0].num_actions
     mask = np.empty(num_actions, np.int8)
     legal = np.empty(num_actions, np.int64)

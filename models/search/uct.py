@@ -328,7 +328,13 @@ class RootStatistics:
 
 
 class SearchTree:
-    """UCT tree with the position of its root and its seed; call ``start`` before the first search."""
+    """UCT tree with the position of its root and its seed; call ``start`` before the first search.
+
+    Attributes:
+        nodes: ``[max_nodes]``, dtype ``NODE``.
+        edges: ``[max_edges]``, dtype ``EDGE``.
+        trees: ``[1]``, dtype ``GAME``, the numbers of nodes and edges in use.
+    """
 
     def __init__(self, game: Game, max_nodes: int, max_edges: int, *, evaluate_leaves: bool = False) -> None:
         """Allocate the tables; pages are allocated lazily.
@@ -343,8 +349,8 @@ class SearchTree:
             MissingHeuristicError: if ``evaluate_leaves`` is true and the game has no heuristic.
         """
         self._game = game
-        self._nodes, self._edges = np.empty(max_nodes, NODE), np.empty(max_edges, EDGE)
-        self._trees = np.zeros(1, GAME)
+        self.nodes, self.edges = np.empty(max_nodes, NODE), np.empty(max_edges, EDGE)
+        self.trees = np.zeros(1, GAME)
         self._states: npt.NDArray[np.void] = np.zeros(1, game.state_dtype)
         self._seeds = np.zeros(1, np.uint64)
         self._scale = heuristic_scale(game) if evaluate_leaves else 0.0
@@ -353,7 +359,7 @@ class SearchTree:
 
     def start(self, record: np.void, seed: np.uint64) -> None:
         """Start a new tree at the non-terminal position ``record``."""
-        self._trees[0] = 0
+        self.trees[0] = 0
         self._states[0] = record
         self._seeds[0] = seed
 
@@ -363,7 +369,7 @@ class SearchTree:
         if node == NO_NODE:
             return False
         if node:
-            self._keep(self._nodes, self._edges, self._trees, node)
+            self._keep(self.nodes, self.edges, self.trees, node)
         self._states[0] = record
         return True
 
@@ -377,15 +383,15 @@ class SearchTree:
         Returns:
             The number of simulations run, which is smaller if the root is proven or has ``MAX_VISITS`` visits.
         """
-        visits = int(self._nodes[0]["visits"]) if self.num_nodes else 0
+        visits = int(self.nodes[0]["visits"]) if self.num_nodes else 0
         num_simulations = min(num_simulations, MAX_VISITS - visits)
-        arrays = self._states, self._nodes, self._edges, self._trees, self._seeds
+        arrays = self._states, self.nodes, self.edges, self.trees, self._seeds
         return self._search(self._game.board, *arrays, num_simulations, Search(exploration, self._scale))
 
     @property
     def num_nodes(self) -> int:
         """Number of nodes."""
-        return int(self._trees[0]["num_nodes"])
+        return int(self.trees[0]["num_nodes"])
 
     def statistics(self, actions: list[int] | None = None) -> RootStatistics | None:
         """Return the statistics of the position after ``actions`` (default: the root), or None if it has no node."""
@@ -394,7 +400,7 @@ class SearchTree:
             return None
         edges = self._edges_of(node)
         edges = edges[edges["action"].argsort()]
-        sign = 1 - 2 * int(self._nodes[node]["player"])
+        sign = 1 - 2 * int(self.nodes[node]["player"])
         visits = edges["visits"].astype(np.int64)
         values = sign * edges["total_result"] / (UNIT * np.maximum(visits, 1))
         proven = np.where(edges["solved"], sign * edges["result"], np.nan)
@@ -412,5 +418,5 @@ class SearchTree:
         return node
 
     def _edges_of(self, node: int) -> npt.NDArray[np.void]:
-        first = int(self._nodes[node]["first_edge"])
-        return self._edges[first : first + int(self._nodes[node]["num_edges"])]
+        first = int(self.nodes[node]["first_edge"])
+        return self.edges[first : first + int(self.nodes[node]["num_edges"])]

@@ -33,18 +33,3 @@ def test_games_are_played_once_and_written_into_the_page(tmp_path: Path, monkeyp
     assert len(equal_time.read(path)) == 4
     monkeypatch.setattr(equal_time, "weights_of", lambda agent: "of another agent")
     assert equal_time.read(path) == []
-
-
-def test_a_match_ends_once_its_interval_is_above_a_score_and_each_time_has_a_table(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(equal_time, "BOARDS", {"vadus(size=2)": "vadus"})
-    monkeypatch.setattr(equal_time, "play", lambda bots, game, opening, seat: 1.0)
-    path = tmp_path / "games.jsonl"
-    equal_time.main(path, seconds=0.001, pairs=10, only="alphabeta", until_above=0.5)
-    assert len(equal_time.read(path)) == 4, "95 % interval above 0.5: four wins of four, not two of two"
-    equal_time.main(path, seconds=0.002, pairs=1)
-    tables = capsys.readouterr().err
-    assert "| board, agent | `alphabeta:0.001s` |" in tables
-    assert "| board, agent | `alphabeta:0.002s` | `mcts:0.002s` | `mcts:0.002s,leaf=heuristic` |" in tables
-    assert "100 % (51 to 100) of 4" in tables

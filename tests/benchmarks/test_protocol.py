@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import itertools
 import re
-import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -21,7 +19,7 @@ from benchmarks import benchmark_run, check, learners, protocol, run
 from benchmarks.learners import LEARNERS, load_learner, ours, reinforce, sb3
 from benchmarks.protocol import TASKS, Games, Result, ResultError, Task, check_result, read_results
 from benchmarks.summary import interquartile_mean, performance_profile, stratified
-from benchmarks.timed_training import STATE_FILE, TimedTraining, TrainingState
+from benchmarks.timed_training import TimedTraining
 from damage import damage
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation import ArenaSettings, Ladder, load_ladder, play_arena, round_robin
@@ -43,7 +41,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Ladder:
 def tiny(ladder: Ladder, monkeypatch: pytest.MonkeyPatch) -> str:
     """A task of the smallest board, with a ladder of two players."""
     monkeypatch.setitem(TASKS, "tiny", Task(GAME, protocol.ladder_hash(ladder)))
-    monkeypatch.setattr(protocol, "load_ladder", lambda game: ladder)
+    monkeypatch.setattr(protocol, "load_ladder", lambda game, path=None: ladder)
     return "tiny"
 
 
@@ -152,21 +150,6 @@ def test_an_interrupted_run_continues_at_its_last_point(
     assert curve[-1].processor_seconds < 10 * BUDGET, "the time before the interruption counts once"
 
 
-def test_a_run_killed_saving_restarts(mine: str, tiny: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    killed = begin(mine, tiny, tmp_path)
-    monkeypatch.setattr(killed._learner_class, "save", Mock(side_effect=_Killed))
-    with pytest.raises(_Killed):
-        killed.train(tmp_path / "work")
-    state = TrainingState.from_file(tmp_path / "work" / "training" / STATE_FILE)
-    assert (state.saved, state.points) == (False, 1)
-    monkeypatch.setattr(benchmark_run, "commit", lambda: 40 * "1")
-    one = begin(mine, tiny, tmp_path)
-    assert one.result.commit != 40 * "1"
-    one.train(tmp_path / "work")
-    assert one.finished
-    assert Result.from_file(one.path).commit == 40 * "1"
-
-
 def test_the_command_makes_what_is_missing_and_takes_an_algorithm_in_a_file(
     mine: str, tiny: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -193,30 +176,6 @@ def test_the_command_makes_what_is_missing_and_takes_an_algorithm_in_a_file(
     assert "is left out: it began on another processor, another" in capsys.readouterr().err
     with pytest.raises(ValueError, match=r"task must be one of .*, got 'chess'"):
         run.main(algorithm=[mine], seed=[0], **{**words, "task": ["chess"]})
-
-
-def test_a_mistake_in_an_algorithm_and_a_file_of_another_ladder_are_errors(tiny: str, tmp_path: Path) -> None:
-    file = tmp_path / "wrong.py"
-    head, text = "def iterate(self) -> None:\n", Path(reinforce.__file__).read_text(encoding="utf-8")
-    file.write_text(text.replace(head, f"{head}        int('x')\n"))
-    with pytest.raises(RuntimeError, match=r"tiny-wrong-0-0\.5 failed") as error:
-        begin(str(file), tiny, tmp_path).train(tmp_path / "work")
-    assert isinstance(error.value.__cause__, ValueError)
-    made("tiny", algorithm="wrong", budget=BUDGET).replace(ladder=64 * "0").save(tmp_path / "tiny-wrong-0-0.5.json")
-    with pytest.raises(ResultError, match=r"ladder must be .*, got 000"):
-        begin(str(file), tiny, tmp_path)
-
-
-def test_an_algorithm_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "empty.py").write_text("x = 1\n")
-    shutil.copy(reinforce.__file__, tmp_path / "ppo.py")
-    for name, message in (
-        ("dqn", "algorithm must be one of alphazero, .*, or a Python file, got 'dqn'"),
-        (str(tmp_path / "empty.py"), "must define one subclass of Learner, got 0"),
-        (str(tmp_path / "ppo.py"), "must not be named as a built-in one"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            load_learner(name)
 
 
 def made(
@@ -256,18 +215,10 @@ def problem_of(file: Path) -> str:
     [
         (lambda values: values.update(protocol="2"), "protocol must be '1', got '2'"),
         (lambda values: values.pop("protocol"), "the key protocol is missing"),
-        (lambda values: values.update({"a\nb": 1}), r"unknown key a\\nb; valid keys"),
-        (lambda values: values.update(seed=7), "seed must be from 0 to 4, got 7"),
         (lambda values: values["curve"][1].update(search=None), "curve.search must be in all points or in none"),
-        (lambda values: values.update(commit="main"), "commit must .*, got 'main'"),
-        (lambda values: values.update(task="chess"), "task: must be one of vadus-5, .*, got 'chess'"),
-        (lambda values: values.update(track="closed"), "track must be 'scratch' or 'open', got 'closed'"),
         (lambda values: values.update(ladder=64 * "0"), f"ladder must be {TASKS['vadus-5'].ladder}, got 0000"),
-        (lambda values: values["games"].update(pairs=1), "games must be .*pairs=10, got .*pairs=1$"),
-        (lambda values: values["curve"].pop(), "curve must be 5 points, got 4"),
         (lambda values: values["curve"][1].update(steps=1), "curve.steps must not decrease, got "),
         (lambda values: values["curve"][4].update(processor_seconds=700.0), "processor_seconds must be at least .*"),
-        (lambda values: values["curve"][0].update(processor_seconds=9.0), "processor_seconds must be at least .*"),
     ],
 )
 def test_a_bad_file_names_the_field(change: Callable[[dict[str, Any]], object], problem: str, tmp_path: Path) -> None:
@@ -297,8 +248,12 @@ def test_the_ladders_are_those_of_this_version_which_the_page_and_the_citation_n
     """A ladder that changes requires a new version (docs/benchmark.md), once results of its task are stored."""
     page, citation = ((repository / name).read_text() for name in ("docs/benchmark.md", "CITATION.cff"))
     for name, task in TASKS.items():
-        assert protocol.ladder_hash(load_ladder(task.game)) == task.ladder, name
-        task.load_ladder()
+        assert protocol.ladder_hash(task.stored_ladder()) == task.ladder, name
+        if task.former_ladder is None:
+            task.load_ladder()
+        else:
+            with pytest.raises(ResultError, match=rf"{task.former_ladder.name} must have the players of today"):
+                task.load_ladder()
         assert f"| `{name}` | `{task.game}` |\n" in page
     with pytest.raises(ResultError, match=r"the ladder of .* must have the hash 00, got"):
         Task("vadus(size=5)", "00").load_ladder()
@@ -311,7 +266,7 @@ def test_the_ladders_are_those_of_this_version_which_the_page_and_the_citation_n
 def test_the_stored_results_are_valid_and_the_page_has_their_table(repository: Path) -> None:
     results, problems = read_results(repository / "benchmarks" / "results")
     assert problems == []
-    page = (repository / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    page = (repository / "docs" / "benchmark-results.md").read_text(encoding="utf-8")
     for budget in {result.budget for result in results}:
         rows = check.Rows([result for result in results if result.budget == budget])
         assert check.table(rows, budget) in page

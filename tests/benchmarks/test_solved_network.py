@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -36,9 +34,3 @@ def test_what_is_learned_is_exact() -> None:
         assert learned["result"] == solution.result
         assert sorted(learned["actions"][learned["probabilities"] > 0]) == sorted(solution.actions)
         assert np.isclose(learned["probabilities"].sum(), 1)
-
-
-def test_the_command_prints_both_accuracies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    solved_network.main("laido(size=2)", "laido", tmp_path / "network", positions=20, epochs=1, seed=1)
-    players = [line.split(": keeps")[0] for line in capsys.readouterr().out.splitlines()[-4:]]
-    assert players == [f"{tmp_path}/network", f"{tmp_path}/network@64", "laido", "laido@64"]

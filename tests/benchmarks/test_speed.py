@@ -1,19 +1,15 @@
 """Measurements of speed: workloads in turns, reports that are compared, and how cost grows with the board."""
 
-import io
 import re
 from functools import partial
 
 import pytest
-from rich.console import Console
 
 from benchmarks.speed import ours, references, report as speed
 from benchmarks.speed.__main__ import app
 from benchmarks.speed.growth import SIZES, app as growth_app, draw_growth, measure_growth
-from benchmarks.speed.ppo import BothSidesEnv, connect_four
-from benchmarks.speed.report import Report, Row, load_report, rounded, save_report, table_of
+from benchmarks.speed.report import Row
 from benchmarks.speed.self_play import PARTS, SelfPlayAndLearning, ShareOfTime, self_play_simulations
-from benchmarks.speed.suite import Comparison, all_comparisons
 from benchmarks.speed.workload import Spread, Workload, measure_in_turns, ratio
 from damage import damage
 from stoneworks.envs.rules import load_game
@@ -96,23 +92,6 @@ def test_the_parts_of_a_run_of_self_play_are_shares_of_its_time(tmp_path):
     assert sum(percentages) < 100
 
 
-def test_rewards_are_those_of_the_mover_and_players_are_measured_where_the_game_goes_on():
-    env = BothSidesEnv(connect_four())
-    observation, _ = env.reset(seed=0)
-    assert env.observation_space.contains(observation)
-    for column in (0, 1, 0, 1, 0, 1):
-        assert env.action_masks().all()
-        *_, over, _, _ = env.step(column)
-        assert not over
-    _, reward, over, _, _ = env.step(0)
-    assert (reward, over) == (1, True)
-    for name in ("vadus(size=2)", "trugo(max_turns=12,pieces=3,radius=2,tiles=6)"):
-        states, again = (ours.positions_of_random_games(load_game(name)) for _ in range(2))
-        assert len(states) == len(ours.PLACES_IN_GAME)
-        assert not any(state.is_terminal() for state in states)
-        assert [state.history() for state in states] == [state.history() for state in again]
-
-
 def test_costs_are_measured_drawn_and_written(tmp_path, run_command):
     for name, game_strings in SIZES.items():
         cells = [load_game(game_string).grid.num_cells for game_string in game_strings]
@@ -132,9 +111,6 @@ def test_costs_are_measured_drawn_and_written(tmp_path, run_command):
     assert "growth.txt" in run_command(str(tmp_path / "growth.txt"), app=growth_app)[2]
 
 
-CIRCUMSTANCES = speed.Circumstances(processor="a processor", date="2026-01-02", rounds=3, seconds=0.5, load="0.1")
-
-
 def row(name, rate, reference=None, reference_rate=None, ratio=None):
     spreads = [
         None if values is None else Spread(median=values[0], minimum=values[1], maximum=values[2])
@@ -142,34 +118,6 @@ def row(name, rate, reference=None, reference_rate=None, ratio=None):
     ]
     fields = dict(zip(("rate", "reference_rate", "ratio"), spreads, strict=True))
     return Row(measure="steps", name=name, reference=reference, **fields)
-
-
-def report(*rows, missing=()):
-    return Report(rows=rows, missing=missing, circumstances=CIRCUMSTANCES)
-
-
-def text_of(table, width=240):
-    target = io.StringIO()
-    Console(width=width, file=target).print(table)
-    return target.getvalue()
-
-
-def test_rows_are_chosen_by_a_regular_expression_over_measure_and_names():
-    comparisons = [
-        Comparison("steps", Workload("ours", no_work), Workload("theirs", no_work)),
-        Comparison("simulations", Workload("ours (size=9)", no_work)),
-    ]
-    assert speed.chosen_comparisons(comparisons, None) == comparisons
-    for pattern, chosen in (("THEIRS", [0]), (r"\(size=9\)", [1]), ("ours", [0, 1]), ("^sim", [1])):
-        assert speed.chosen_comparisons(comparisons, pattern) == [comparisons[index] for index in chosen]
-    with pytest.raises(ValueError, match=r"'\('"):
-        speed.chosen_comparisons(comparisons, "(")
-    with pytest.raises(ValueError, match=r"'nothing'.*steps, simulations"):
-        speed.chosen_comparisons(comparisons, "nothing")
-    texts = [comparison.text() for comparison in all_comparisons()]
-    assert len(set(texts)) == len(texts), "each row has a name of its own"
-    without = [comparison.measure for comparison in all_comparisons(with_training=False)]
-    assert set(without) < {comparison.measure for comparison in all_comparisons()}
 
 
 def test_ratios_are_compared_where_there_are_any_and_rates_otherwise():
@@ -192,38 +140,6 @@ def test_ratios_are_compared_where_there_are_any_and_rates_otherwise():
         *(speed.SLOWER, speed.UNCHANGED, speed.SLOWER, speed.UNCHANGED, speed.FASTER, speed.NEW),
     ]
     assert [change.factor for change in changes] == [0.625, 1.0, 0.5, 0.5, 2.0, None]
-
-
-def test_the_table_marks_what_became_slower_and_lists_missing_libraries_and_the_method():
-    now, earlier = (report(row("one", rate), row("two", (10, 9, 11))) for rate in ((5, 4, 6), (10, 9, 11)))
-    text = text_of(table_of(now, earlier))
-    assert re.search(r"one .*slower \(x 0\.50\)", text)
-    assert re.search(r"two .*unchanged \(x 1\.00\)", text)
-    assert not re.search("slower|Not installed", text_of(table_of(now)))
-    shown = {1234567.0: "1,230,000", 99.96: "100", 5.018: "5.02", 0.123456: "0.123"}
-    assert {rate: rounded(rate) for rate in shown} == shown
-    text = text_of(table_of(report(row("one", (1234.5, 1, 2), "theirs"), missing=["pgx", "pyspiel"])))
-    for value in ("1,230", "not installed", "pgx, pyspiel", "a processor", "2026-01-02", "CPU time"):
-        assert value in text
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        *(b"", b"{}"),
-        lambda fields: fields["rows"][0]["rate"].update(median=0),
-        lambda fields: fields["rows"][0].update(ratio=3),
-    ],
-)
-def test_a_report_is_read_as_it_was_written_and_another_file_is_none(tmp_path, change):
-    file = tmp_path / "bench.json"
-    one = row("one", (3, 2, 4), "theirs", (1, 1, 1), (3, 2, 4))
-    written = report(one, row("two", (1, 1, 1)), missing=["jax"])
-    save_report(written, file)
-    assert load_report(file) == written
-    damage(file, change)
-    with pytest.raises(speed.ReportError, match=r"bench\.json"):
-        load_report(file)
 
 
 def test_the_command_writes_a_wide_table_and_a_file_and_compares(tmp_path, run_command):

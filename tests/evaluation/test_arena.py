@@ -82,15 +82,9 @@ def test_schedules_have_the_expected_pairings() -> None:
 @pytest.mark.parametrize(
     ("make", "complaint"),
     [
-        (lambda: round_robin(["a"]), r"at least two players are required, got 1"),
         (lambda: round_robin(["a", "b", "a"]), "duplicate player 'a'"),
         (lambda: gauntlet("x", ["a", "b"]), r"gauntlet must be .*got 'x'"),
-        (lambda: neighbors(["a", "b"], 0), "neighbors must be .* got 0"),
-        (lambda: match(0), "num_pairs must be .* got 0"),
         (lambda: match(10**7, chunk_pairs=1), "num_pairs must give at most 1000000 chunks"),
-        (lambda: match(opening_actions=True), "opening_actions must be .* got True"),
-        (lambda: match(game="chess"), "unknown game 'chess'"),
-        (lambda: settings_of(), "pairings must .* at least 1 item"),
         (lambda: settings_of(("a", "a")), "two different players, got 'a'"),
         (lambda: settings_of(*round_robin("abc"), sprt=Sprt()), "sprt requires a single pairing, got 3"),
     ],
@@ -260,7 +254,6 @@ def test_only_players_that_the_arena_made_are_closed(tmp_path: Path, monkeypatch
         (lambda folder: play_arena(settings_of(("nobody", "random")), folder), "unknown bot 'nobody'"),
         (lambda folder: play_arena(match(), folder, {"other": "greedy"}), "player 'other' is in no pairing"),
         (lambda folder: play_arena(match(), folder, {"greedy": Mock()}, workers=2), r"workers must be .*got 2"),
-        (lambda folder: play_arena(match(), folder, workers=0), "workers must be .* got 0"),
     ],
 )
 def test_arguments_are_checked_first(play: Callable[[Path], object], complaint: str, tmp_path: Path) -> None:
@@ -352,25 +345,14 @@ def rename(fields: dict[str, Any]) -> None:
     [
         *((content, "ladder") for content in (b"{", b"{}")),
         (lambda fields: fields.update(covariance=[[0]]), "covariance must be"),
-        (lambda fields: fields["players"][0].update(elo=None), "players.0.elo must be"),
         (lambda fields: fields["players"][0].update(error=99.5), "players.0.error must be .*got 99.5"),
-        (lambda fields: fields["covariance"][0].append("x"), "covariance.0 must be"),
-        (lambda fields: fields["covariance"].pop(), "covariance must be"),
         (lambda fields: fields["covariance_of"].reverse(), "covariance_of.0 must be"),
-        (lambda fields: fields["seat"].update(elo=10**400), "ladder"),
         (lambda fields: fields["settings"].update(game_version=99), "game_version: must be"),
-        (lambda fields: fields["settings"].update(game="vadus(size=4)"), "game must be"),
         (lambda fields: fields["covariance"][0].__setitem__(1, 1e9), "covariance.0.1 must be"),
-        (lambda fields: fields.update(games=0), "games must be"),
-        (lambda fields: fields["pairings"][0].update(pairs=0), "pairs must be"),
-        (lambda fields: fields["pairings"][0].update(forfeits=[1]), "forfeits"),
         (lambda fields: fields["pairings"][0].update(forfeits=[0, 10**6]), "the second of forfeits must be at most"),
-        (lambda fields: fields["pairings"][0].update(distinct_games=10**6), "distinct_games must be at most"),
         (lambda fields: fields["pairings"][0].update(pentanomial=[1, 2, 3, 4, 5]), "pairs must be 15"),
         (rename, "players must be"),
         (lambda fields: fields.update(checkpoints=[{"name": "x", "sha256": "0" * 64}]), "checkpoints must be players"),
-        (lambda fields: fields.update(checkpoints=[{"name": "half", "sha256": "g" * 64}]), "sha256 must"),
-        (lambda fields: fields["made"].update(date="yesterday"), "made.date must"),
     ],
 )
 def test_a_ladder_is_loaded_as_saved_and_other_files_are_errors(

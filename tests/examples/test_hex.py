@@ -23,11 +23,7 @@ pytest.importorskip("torch")
 import pyspiel
 
 import tiny_runs
-from benchmarks.speed.example_games import HEX, is_available
-from benchmarks.speed.report import chosen_comparisons
-from benchmarks.speed.suite import all_comparisons
 from fresh_runs import run_python
-from game_play import uniform_game
 from processes import Run
 from stoneworks import load_bot, load_game
 from stoneworks.envs.rules import Game, MissingHeuristicError
@@ -116,18 +112,6 @@ def test_the_maximum_length_is_reached_and_a_swap_gives_player_1_the_first_stone
     assert state.outcome() == (1, "connection")
 
 
-def test_equal_positions_have_equal_records_after_different_histories(hex_module: ModuleType) -> None:
-    game = load_game("hex(size=4,swap=False)")
-    rng = np.random.default_rng(1)
-    for _ in range(60):
-        history = uniform_game(game, rng)[-2].history()
-        again = game.new_initial_state()
-        of_players = [list(rng.permutation(history[player::2])) for player in (0, 1)]
-        for move in range(len(history)):
-            again.apply_action(int(of_players[move % 2].pop()))
-        assert again == game.deserialize_state("\n".join(map(game.action_to_string, history)))
-
-
 def test_pettingzoos_conformance_tests_pass() -> None:
     from pettingzoo.test import api_test, seed_test
 
@@ -213,11 +197,3 @@ def test_hex_says_of_itself_what_others_do_also_in_the_terminal(hex_module: Modu
     assert code == 0
     assert "mcts:100 would play" in out
     assert "mcts:100 plays" in out
-
-
-def test_hex_is_compared_in_every_respect_in_which_others_have_it() -> None:
-    hex_rows = chosen_comparisons(all_comparisons(with_training=False), r"hex\(size=11")
-    measures = "state steps, batch steps, random playout, MCTS simulations, Gumbel simulations"
-    assert ", ".join(" ".join(row.measure.replace(",", "").split()[:2]) for row in hex_rows) == measures
-    assert all(row.reference is not None for row in hex_rows)
-    assert is_available(HEX)

@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,9 +15,7 @@ assert "site-packages" in place.parts, place
 blocks = re.findall(
     r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
 )
-assert len(blocks) > 2
-with tempfile.TemporaryDirectory() as folder:
-    for block in blocks:
-        code = block.replace('"my-arena"', repr(str(Path(folder) / "my-arena")))
-        subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+assert len(blocks) > 1
+for block in blocks:
+    subprocess.run([sys.executable, "-c", block], cwd=ROOT, check=True)
 print("ok")

@@ -17,7 +17,6 @@ pytest.importorskip("ding")
 
 from ding.utils import ENV_REGISTRY
 
-from stoneworks.envs.rules import IllegalActionError
 from stoneworks.integrations.lightzero import LightZeroEnv
 
 
@@ -62,12 +61,3 @@ def test_nothing_handed_out_changes_later() -> None:
                 done = step.done
 
     assert_nothing_changes(play())
-
-
-def test_invalid_input_is_rejected() -> None:
-    with pytest.raises(ValueError, match="battle_mode must be one of play_with_bot_mode, eval_mode, got 'self_play_"):
-        LightZeroEnv({"battle_mode": "self_play_mode"})
-    env = LightZeroEnv({"game": "vadus(size=3)"})
-    env.reset()
-    with pytest.raises(IllegalActionError):
-        env.step(env.game.string_to_action("pass"))

@@ -83,14 +83,6 @@ def test_a_registered_game_is_the_game_and_passes_open_spiels_own_test(game_stri
     assert spiel_state.returns() == state.returns()
 
 
-def test_options_that_are_not_allowed_are_refused() -> None:
-    for game_string, option in (("stoneworks_vadus(size=1)", "size"), ("stoneworks_taigo(handicap=a:b)", "handicap")):
-        with pytest.raises(ValueError, match=option):
-            pyspiel.load_game(game_string)
-    long = pyspiel.load_game("stoneworks_trugo(max_turns=2147483647)")
-    assert long.max_game_length() == 2**31 - 1, "longer than OpenSpiel can count"
-
-
 def test_python_algorithms_run() -> None:
     game = pyspiel.load_game("stoneworks_vadus(size=2)")
     policy = UniformRandomPolicy(game)

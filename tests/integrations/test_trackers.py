@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 pytest.importorskip("torch")
+pytest.importorskip("tensorboard")
+pytest.importorskip("sb3_contrib")
 
 import stoneworks
 from example_modules import EXAMPLES, example

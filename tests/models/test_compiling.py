@@ -21,11 +21,3 @@ def test_kernels_are_compiled_once_and_then_loaded(tmp_path, monkeypatch):
     assert sorted(path.name for path in (tmp_path / "kernels").iterdir()) == kernels
     with pytest.raises(ValueError, match="num_processes must be"):
         compile_games([game], num_processes=0)
-
-
-def test_the_command_names_what_it_compiled(monkeypatch, run_command):
-    monkeypatch.setattr("stoneworks.models.compiling.PARTS", {"states": PARTS["states"]})
-    code, out, _ = run_command("compile", "vadus(size=2)", "--processes", "1")
-    assert (code, "vadus(size=2)" in out, "states" in out) == (0, True, True)
-    code, _, errors = run_command("compile", "no_game")
-    assert (code, "no_game" in errors) == (2, True)

@@ -171,9 +171,7 @@ def test_a_registered_network_is_saved_and_loaded_by_name(tmp_path: Path) -> Non
     [
         *(({"kind": kind}, "kind must be one of .*scalar_value_network.*") for kind in ("nothing", ["x"], None)),
         ({"kind": "scalar_value_network", "heads": 3}, "unknown key heads; valid keys: kind, channels, blocks"),
-        ({"kind": "scalar_value_network", "channels": 10**9}, "channels must be .* 1000000000"),
         ({"kind": "scalar_value_network", "channels": 1024, "blocks": 100}, "blocks must be|channels must be"),
-        ({"kind": "scalar_value_network", "blocks": -1}, "blocks must be .* -1"),
     ],
 )
 def test_hyperparameters_that_are_not_allowed_are_named(values: dict[str, Any], message: str) -> None:

@@ -75,13 +75,13 @@ def test_a_checkpoint_says_how_it_plays_and_a_number_behind_at_is_a_search(place
         bot = load_bot(name, GAME, seed=1)
         assert isinstance(bot, SearchBot)
         assert (bot.simulations, bot.seconds, bot.name) == (simulations, None, name)
-    settings = bot._settings
+    settings = bot.settings
     assert (settings.discount, settings.leaf_value_weight, settings.batch, settings.threads) == (0.5, 0.25, None, 1)
     assert settings.rule == Gumbel(gumbel_scale=0, value_scale=0.3)
     assert (settings.leaf_values._scale, settings.leaf_values._num_playouts) == (0, 3)  # type: ignore[union-attr]
     bot = load_bot(f"{folder}@0.05s,threads=2", GAME, seed=1)
     assert isinstance(bot, SearchBot)
-    assert (bot.seconds, bot._settings.batch, bot._settings.threads) == (0.05, 8, 2)
+    assert (bot.seconds, bot.settings.batch, bot.settings.threads) == (0.05, 8, 2)
     assert bot.step(GAME.new_initial_state()) in GAME.new_initial_state().legal_actions()
     assert isinstance(load_bot(folder, GAME), PolicyBot), "a folder whose own name has an @"
     state = GAME.new_initial_state()

@@ -16,7 +16,8 @@ from tools import demo
 
 
 def test_the_demonstration_leaves_what_it_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "NUM_PAIRS", 10)
+    monkeypatch.setattr(demo, "NUM_PAIRS", {"random": 2, "greedy": 18})
+    monkeypatch.setattr(demo, "PAIRS_AT_A_TIME", 8)
     settings = [
         *("game=vadus(size=2)", "positions=120", "positions_per_iteration=60", "processes=0", "self_play.num_games=8"),
         *("network.channels=4", "network.blocks=1", "search.simulations=4", "search.capped_simulations=2"),
@@ -33,6 +34,7 @@ def test_the_demonstration_leaves_what_it_promises(tmp_path: Path, monkeypatch: 
     assert "policy@2 scores" not in outputs[1], "the second time the agent is there already"
     records = read_records(tmp_path / "games.jsonl")
     assert len(records) == 40
+    assert len({record.actions for record in records}) > 20, "the parts of a match have openings of their own"
     (game,) = read_records(tmp_path / "game.jsonl")
     assert game in records
     assert "greedy" in game.players

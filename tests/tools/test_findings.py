@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-from typing import Any
-
-import numpy as np
 import pytest
 
 pytest.importorskip("torch")
 
 from stoneworks.envs.drawing import draw
-from stoneworks.envs.rules import Batch, load_game
-from tools import findings as module, game_figures
+from stoneworks.envs.rules import load_game
 from tools.findings import opening_heat, play_and_summarize, section
 
 SMALL = ("vadus(size=3)", "laido(size=3)", "taugo(size=4)", "taigo(radius=4,tiles=10)")
@@ -33,57 +27,3 @@ def test_figures_add_up_and_the_opening_can_be_drawn(name: str) -> None:
     text = section(found, "images/x.svg")
     assert f"5 games of `{agent}@2` against itself on `{game}`" in text
     assert game.action_to_string(int(found.opening.argmax())) in text
-
-
-def test_equal_seeds_give_equal_games() -> None:
-    game = load_game("vadus(size=4)")
-    first, again, other = (
-        play_and_summarize("vadus", game, num_games=16, simulations=2, sampled_actions=8, seed=seed)
-        for seed in (1, 1, 2)
-    )
-    assert (first.lengths, first.reasons) == (again.lengths, again.reasons)
-    assert np.array_equal(first.opening, other.opening)
-    assert first.lengths != other.lengths
-
-
-def test_the_pages_get_the_section_and_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "images").mkdir()
-    page = tmp_path / "vadus.md"
-    page.write_text("no section\n")
-    with pytest.raises(ValueError, match="must have the lines"):
-        module.main("vadus", docs=tmp_path)
-    page.write_text(f"before\n{module.BEGIN}\nold\n{module.END}\nafter\n")
-    monkeypatch.setattr(module, "load_game", lambda name: load_game(f"{name}(size=2)"))
-    play_and_summarize = module.play_and_summarize
-
-    def change_and_find_out(*arguments: Any, **settings: Any) -> module.Findings:
-        page.write_text(page.read_text().replace("after", "changed"))
-        return play_and_summarize(*arguments, **settings)
-
-    monkeypatch.setattr(module, "play_and_summarize", change_and_find_out)
-    module.main("vadus", docs=tmp_path, games=3, simulations=2, sampled_actions=2, seed=0)
-    text = page.read_text()
-    assert re.fullmatch(rf"before\n{module.BEGIN}\n(?s:.*)The first player scored(?s:.*){module.END}\nchanged\n", text)
-    assert "old" not in text
-    assert (tmp_path / "images" / "vadus-opening.svg").read_text().startswith("<")
-    monkeypatch.setattr(game_figures, "GAMES", ("vadus(size=2)",))
-    page = tmp_path / "games.md"
-    page.write_text(f"before\n{game_figures.BEGIN}\nold\n{game_figures.END}\nafter\n")
-    game_figures.main(page, random_games=4, agent_games=2, sampled_actions=2, seed=0)
-    text = page.read_text()
-    assert "old" not in text
-    assert text.count("| `vadus(size=2)` |") == 2
-    assert text.endswith(f"{game_figures.END}\nafter\n")
-
-
-def test_figures_of_a_game_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Black places one stone, and both pass: White, without a stone, wins by the hills."""
-    game = load_game("laido(pie_rule=False,size=2)")
-    passing = game.string_to_action("pass")
-
-    def stone_and_passes(batch: Batch, rows: object, step: int) -> object:
-        return [game.string_to_action("b2") if step == 0 else passing] * 3
-
-    actions, turns, choices, tree, draws, first = game_figures.figures(game, 3, 0, stone_and_passes)
-    assert (actions, turns, choices, tree) == ("3", "3", "7", "10^3")  # (8 + 7 + 7) / 3, and log10(8 * 7 * 7) = 2.6
-    assert (draws, first) == ("0%", "0%")  # the lone stone is on hill 0, and White has fewer stones there

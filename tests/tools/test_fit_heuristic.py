@@ -59,7 +59,7 @@ def test_targets_are_traced_from_the_end_of_each_game() -> None:
 
 
 def test_a_run_that_is_repeated_or_continued_gives_equal_weights(tmp_path: Path) -> None:
-    game = load_game("trugo(radius=3,tiles=6,max_turns=24)")
+    game = load_game("trugo(radius=3,tiles=18,max_turns=100)")
     plan = Plan(depth=1, num_games=30, random_share=0.1, seed=4, pairs=2, seconds=0.001)
     runs = [Run(game, tmp_path / name, plan) for name in ("first", "second")]
     games = [run.games(0, None) for run in runs]
@@ -79,6 +79,10 @@ def test_a_run_that_is_repeated_or_continued_gives_equal_weights(tmp_path: Path)
     assert (tmp_path / "first" / "match-0.json").exists()
 
 
-def test_a_game_without_terms_is_an_error_that_names_it() -> None:
-    with pytest.raises(ValueError, match=r"vadus.*TERMS"):
-        Run(load_game("vadus(size=3)"), Path("nowhere"), Plan(1, 20, 0.0, 0, 1, 0.01))
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("vadus(size=3)", "vadus.*TERMS"), ("trugo(tiles=37)", r"tiles=37.*tiles=18 or tiles=36")],
+)
+def test_a_game_without_terms_and_a_board_without_weights_are_errors_that_name_them(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Run(load_game(name), Path("nowhere"), Plan(1, 20, 0.0, 0, 1, 0.01))

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
-from stoneworks.evaluation.arena import load_arena, play_arena
-from stoneworks.evaluation.ladder import load_ladder
+from stoneworks.evaluation.arena import load_arena
 from stoneworks.evaluation.results import ArenaResult
 from stoneworks.evaluation.settings import ArenaSettings, neighbors
-from tools.precise_ladder import main, play_to_precision, uncertain_pairings
+from tools.precise_ladder import play_to_precision, uncertain_pairings
 
 SMALL = "vadus(size=2)"
 PLAYERS = ("random", "mcts:2", "mcts:8", "greedy")
@@ -56,21 +54,6 @@ def test_rounds_are_played_until_all_errors_are_small_enough(precise: Path) -> N
     assert uncertain_pairings(first, 1000) == ()
 
 
-def test_pairings_keep_their_order_of_names_and_the_number_of_rounds_is_limited(tmp_path: Path) -> None:
-    settings = ArenaSettings(game=SMALL, pairings=(("random", "greedy"), ("mcts:8", "random")), num_pairs=10)
-    result = play_arena(settings, tmp_path / "arena")
-    strongest, middle, weakest = result.ratings.order
-    assert weakest == "random"
-    last = ("random", "greedy") if middle == "greedy" else ("mcts:8", "random")
-    assert uncertain_pairings(result, 1) == ((strongest, middle), last)
-
-    result = play_to_precision(SETTINGS, tmp_path / "rounds", max_error=1, max_rounds=2)
-    assert sorted(path.name for path in tmp_path.glob("rounds/round-*")) == ["round-01", "round-02"]
-    assert min(errors(result)) > 1
-    without = play_to_precision(SETTINGS, tmp_path / "rounds", max_error=1, max_rounds=0)
-    assert without.num_pairs == len(SETTINGS.pairings) * 10
-
-
 def test_an_interrupted_call_continues_with_the_same_games(tmp_path: Path, precise: Path) -> None:
     whole = play_to_precision(SETTINGS, precise, max_error=45)
     num_chunks = len(SETTINGS.chunks)
@@ -82,26 +65,3 @@ def test_an_interrupted_call_continues_with_the_same_games(tmp_path: Path, preci
     resumed = play_to_precision(SETTINGS, tmp_path / "resumed", max_error=45)
     assert games(resumed) == games(whole)
     assert resumed.ratings.elo.tolist() == whole.ratings.elo.tolist()
-
-
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        ({"max_error": 0}, "max_error must be .* got 0"),
-        ({"max_error": 1, "max_rounds": -1}, "max_rounds must be .* got -1"),
-        ({"max_error": 1, "players": {"nobody": "random"}}, "'nobody'"),
-    ],
-)
-def test_arguments_are_checked_first(options: dict[str, Any], complaint: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=complaint):
-        play_to_precision(SETTINGS, tmp_path / "arena", **options)
-    assert not (tmp_path / "arena").exists()
-
-
-def test_a_ladder_can_be_made_to_a_precision(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    main(SMALL, list(PLAYERS), max_error=45, pairs=10, output=tmp_path, workers=1)
-    ladder = load_ladder(SMALL, "vadus-size-2.json")
-    assert ladder.made.command.startswith("python -m tools.precise_ladder")
-    assert all(player["over_next"]["error"] <= 45 for player in ladder.players[:-1])
-    assert ladder.num_games > 2 * 10 * 6

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import shutil
@@ -15,20 +14,16 @@ import pytest
 
 pytest.importorskip("torch")
 
-from processes import Run
 from stoneworks.envs.rules import load_game
-from stoneworks.evaluation import workers
-from stoneworks.evaluation.match import play_match
 from stoneworks.evaluation.solved_accuracy.positions import shipped_solved_positions
 from stoneworks.models import load_bot, shipped
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.description import PlaySettings
-from stoneworks.training.runs.run_folder import runs_before
 from tiny_runs import assert_equal_tensors, change_checkpoint
 from tools import final_matches, shipping
 from tools.checkpoint_tables import shipped_tables
 from tools.final_matches import GAMES_FOLDER, FinalMatches
-from tools.shipping import app, ship
+from tools.shipping import ship
 
 GAME = load_game("vadus(size=2)")
 SETTINGS: dict[str, Any] = {"simulations": 4, "num_pairs": 2, "opening_actions": 1}
@@ -100,25 +95,6 @@ def test_the_evaluation_records_the_matches(alphazero_run: Path, place: Path) ->
     assert matches_of(again)["matches"] == evaluation["matches"], "equal seeds give equal games"
 
 
-def test_other_games_do_not_count(alphazero_run: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opponent = place.parent / "opponent" / "checkpoint"
-    shutil.copytree(alphazero_run / "checkpoint", opponent)
-    matches = MATCHES.replace(policy_opponents=(str(opponent),), search_opponents=(), num_pairs=1)
-    playing = Mock(wraps=play_match)
-    monkeypatch.setattr(workers, "play_match", playing)
-
-    def num_played(**changes: Any) -> int:
-        playing.reset_mock()
-        ship(alphazero_run, "vadus", into=place, matches=matches.replace(**changes))
-        return playing.call_count
-
-    assert (num_played(), num_played(), num_played(opening_actions=2)) == (1, 0, 1)
-    change_checkpoint(alphazero_run, lambda description: description["play"].update(discount=0.9))
-    assert (num_played(), num_played()) == (1, 0)
-    change_checkpoint(opponent.parent, lambda description: description["training"].update(seconds=10**6))
-    assert num_played() == 1
-
-
 def test_a_shipped_checkpoint_plays_as_configured(alphazero_run: Path, place: Path) -> None:
     play = {"discount": 0.75, "leaf_values": "playouts", "leaf_value_weight": 0.25, "leaf_value_playouts": 3}
     change_checkpoint(alphazero_run, lambda description: description["play"].update(play))
@@ -165,37 +141,6 @@ def test_a_bad_checkpoint_is_not_shipped(alphazero_run: Path, place: Path, monke
         ship(alphazero_run, "vadus", into=place, matches=MATCHES)
     assert not place.exists()
     assert not (alphazero_run / GAMES_FOLDER).exists(), "no match was played"
-
-
-def test_a_ppo_run_can_be_shipped_by_the_command(ppo_run: Path, place: Path, run_command: Run) -> None:
-    options = ["--pairs", "1", "--policy-opponent", "random", "--search-opponent", "greedy", "--simulations", "2"]
-    options += ["--workers", "1", "--weaknesses", "Many."]
-    target = place / "vadus-ppo"
-    code, out, _ = run_command(str(ppo_run), "--as", "vadus-ppo", *options, app=app)
-    assert (code, out) == (0, f"the checkpoint is {target}\n")
-    assert load_bot("vadus-ppo", GAME, seed=1).name == "vadus-ppo"
-    assert not load_checkpoint(target).play.deterministic_policy
-    card = (target / "README.md").read_text()
-    assert "PPO self-play from scratch: 256 frames (of 256 planned), 4 updates, " in card
-    assert "`policy` draws its action" in card
-    assert "| frames | time | policy against random | policy against greedy |" in card
-    assert "256 frames" in shipped_tables()
-
-
-def test_the_card_names_earlier_runs(ppo_run: Path, place: Path) -> None:
-    earlier = [
-        {"algorithm": "alphazero", "amount": 1000, "unit": "positions", "seconds": 120.0},
-        {"algorithm": "another", "amount": 20, "unit": "games", "seconds": 60},
-    ]
-    change_checkpoint(ppo_run, lambda description: description["training"].update(earlier_runs=earlier))
-    change_checkpoint(ppo_run, lambda description: description["training"]["config"].update(init_from="vadus"))
-    card = (ship(ppo_run, "vadus", into=place, matches=MATCHES) / "README.md").read_text()
-    assert "from the weights of AlphaZero (1,000 positions, 2 min) then another (20 games, 1 min)" in card
-    assert "| 1,000 positions, 2 min<br>then 20 games, 1 min<br>then 256 frames, " in shipped_tables()
-    training = load_checkpoint(ppo_run / "checkpoint").training
-    for bad, algorithm in itertools.product((5, ["x"], [{"algorithm": "ppo"}]), ("alphazero", "another")):
-        with pytest.raises(CheckpointError, match="earlier_runs"):
-            runs_before({**training, "algorithm": algorithm, "earlier_runs": bad}, "a checkpoint")
 
 
 def test_the_matches_of_the_shipped_checkpoints_add_up(repository: Path) -> None:

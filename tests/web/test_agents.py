@@ -20,7 +20,7 @@ from stoneworks.models import register_bot, shipped
 from stoneworks.models.bots.registry import BOTS
 from stoneworks.models.bots.spec import BotSpec
 from stoneworks.web.agents import Agents
-from stoneworks.web.board import game_descriptions
+from stoneworks.web.board import Positions, game_descriptions
 from stoneworks.web.bot_processes import _bot, think, version_of
 from stoneworks.web.requests import RequestError
 
@@ -132,9 +132,7 @@ def test_agents_of_the_command_line_play_on_the_page(start_server: Any, runs: Pa
         assert [column["name"] for column in found["columns"]] == ["policy", "visits", "win"]
 
 
-def test_every_illustrated_ruling_has_a_title_and_moves_are_explained() -> None:
-    for name in game_names():
-        guide = load_game(name).guide
-        rulings = {illustration.ruling.partition("-")[0] for illustration in guide.illustrations}
-        assert rulings - {"turn", "end"} == set(guide.titles), name
-        assert guide.notation
+def test_a_named_board_that_is_too_large_to_be_shown_is_refused_by_its_name() -> None:
+    assert {"tiles": 40, "radius": 79} in load_game("taigo").guide.boards.values()
+    with pytest.raises(RequestError, match=r"^Taigo, unbounded board, is too large to be shown: .* got 25281$"):
+        Positions().game("taigo(radius=79)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -135,3 +136,21 @@ def test_a_job_that_is_canceled_while_its_process_starts_frees_the_worker(monkey
 
     monkeypatch.setattr("stoneworks.web.bot_processes.interrupts_blocked", starting_slowly)
     asyncio.run(check())
+
+
+def test_jobs_that_fail_at_the_end_of_the_server_log_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    async def check() -> None:
+        pool = BotProcesses(1, 600)
+        job = {"kind": "turn", "game": "vadus(size=3)", "actions": (), "bot": "random"}
+        pool.end()
+        canceled = asyncio.create_task(pool.run(job))
+        await asyncio.sleep(0)
+        while canceled.cancel():  # as the end of a loop does, with what the job leaves behind too
+            await asyncio.sleep(0)
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
+        pool.close()
+
+    asyncio.run(check())
+    gc.collect()
+    assert "never retrieved" not in caplog.text

@@ -270,13 +270,13 @@ def test_the_number_of_games_is_bounded_and_a_game_is_read_as_it_was_at_one_time
     ((stored,), _) = store.create([new_game(positions.line(game, ("c3", "a3")))])
     query = "SELECT count(*) FROM nodes"
     deleting = threading.Thread(target=store.delete, args=(stored.id,))
-    with store._transaction() as database:
+    with store.transaction() as database:
         before = database.execute(query).fetchone()
         deleting.start()
         deleting.join(0.2)
         assert database.execute(query).fetchone() == before == (1 + 3,)
     deleting.join()
-    with store._transaction() as database:
+    with store.transaction() as database:
         assert database.execute(query).fetchone() == (1,)
     store.close()
 

@@ -87,7 +87,7 @@ def build_game(folder: Path, name: str) -> None:
 
 def _cached_module(entries: list[targets.EntryFunction]) -> bytes:
     """Return the module of the entry functions, from the cache of compiled kernels if it is there."""
-    parts = [(entry.name, kernel_cache._digest(entry.function, entry.arguments)) for entry in entries]  # type: ignore[arg-type]
+    parts = [(entry.name, kernel_cache.digest_of(entry.function, entry.arguments)) for entry in entries]
     source = [Path(str(module.__file__)).read_bytes() for module in (browser, targets, winograd)]
     key = hashlib.sha256(repr((parts, source, LANES)).encode()).hexdigest()[:32]
     cache = kernel_cache.cache_folder()

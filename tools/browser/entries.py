@@ -22,7 +22,7 @@ from stoneworks.envs.rules.compiler.types import (
     StateArray,
     UInt64s,
 )
-from stoneworks.envs.rules.game import _all_kernels
+from stoneworks.envs.rules.game import all_kernels
 from stoneworks.envs.rules.parts import drawing_of, heuristic_kernels
 from stoneworks.models.inference import winograd
 from stoneworks.models.inference.winograd import Sizes, run_network
@@ -47,7 +47,7 @@ from stoneworks.models.search.uct import UNIT, EdgeArray, NodeArray, search_tree
 
 def count_shown(board: BoardArray, states: StateArray, parts: Int32Table) -> int:
     """Write the parts that ``states[0]`` shows (see :mod:`stoneworks.envs.drawing.parts`)."""
-    return shown(board[0], states[0], parts)  # type: ignore[name-defined, no-any-return] # noqa: F821
+    return shown(board[0], states[0], parts)  # type: ignore[name-defined] # noqa: F821
 
 
 def describe(board: BoardArray, states: StateArray, facts: Int32s) -> None:
@@ -239,7 +239,7 @@ def expand_weights(raw: Raw, flat: Float32s) -> int:
 
 def entries_of(game: Game, inputs: NetworkInputs | None) -> list[EntryFunction]:
     """Return the entry functions of a game, and those of its network if it has one with these inputs."""
-    rules = _all_kernels(type(game))
+    rules = all_kernels(type(game))
     drawing: Any = drawing_of(game)
     by_heuristic = {**rules, **heuristic_kernels(game)}
     by_playouts = {**rules, "heuristic": turn_search.no_heuristic}

@@ -1,4 +1,28 @@
-"""AlphaZero: self-play with tree search, and a network that learns from the search policies and the results."""
+"""AlphaZero: self-play with tree search, and a network that learns from the search policies and the results.
+
+| in `metrics.jsonl` | meaning |
+|---|---|
+| `positions` | training positions so far; the horizontal axis |
+| `total_positions` | training positions of the whole run |
+| `games` | games so far |
+| `iterations` | iterations so far |
+| `seconds` | time over all sessions |
+| `games_per_second` | games finished per second |
+| `positions_per_second` | training positions per second |
+| `simulations_per_second` | simulations of all searches, including those that a proven root saves |
+| `mean_length` | actions per game, including random openings |
+| `draw_share` | share of draws |
+| `first_player_score` | mean score of player 0 |
+| `network_share` | share of process time: evaluating positions for searches |
+| `search_share` | trees, rules, playouts |
+| `learning_share` | gradient steps, distributing weights |
+| `search_share_of_self_play` | `search_share` without the learner |
+| `policy` | cross entropy of search and network policies, in nats |
+| `policy_divergence` | the same minus the entropy of the search policy: 0 if both agree |
+| `value` | cross entropy of result and prediction, in nats; ln 3 ≈ 1.10 is chance level |
+| `ownership` | cross entropy of the owners of cells at the end, in nats; 0 without `learner.ownership_weight` |
+| `gradient_norm` | norm of the gradient before clipping |
+"""
 
 from __future__ import annotations
 
@@ -38,7 +62,7 @@ if TYPE_CHECKING:
 
 POSITIONS_FOLDER = "positions"
 
-#: Names of the metrics by group; a group and a name are a tag in TensorBoard. docs/training.md says what they mean.
+#: Names of the metrics by group; a group and a name are a tag in TensorBoard. The module's docstring says what they mean.
 METRICS = {
     "progress": ("games", "iterations"),
     "speed": ("games_per_second", "simulations_per_second"),

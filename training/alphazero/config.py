@@ -39,7 +39,7 @@ class SearchConfig(Document):
         full_search_share: share of full searches.
         value_scale: weight of values in a Gumbel search (see :class:`stoneworks.models.search.gumbel.Gumbel`).
         leaf_values: values of leaves in addition to the network's, which is untrained at first: ``heuristic``, the
-            hand-written heuristic of the game with its fitted scale; ``playouts``, random playouts; or ``none``.
+            heuristic of the game with its fitted scale; ``playouts``, random playouts; or ``none``.
         leaf_value_weight: weight of these values, in [0, 1]; the network has the rest; a schedule.
         teacher_share: share of the run, at its start, in which the one-turn search of the greedy bot plays instead of the
             search with the network; the game needs an evaluation.

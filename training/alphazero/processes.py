@@ -28,7 +28,7 @@ _SECONDS_TO_STOP = 1.0
 
 
 class SelfPlayProcesses(GameSource):
-    """Plays continuously in separate processes.
+    """Plays continuously in separate processes, the attribute ``processes``.
 
     Each process starts with the weights of ``network`` and loads new weights between two actions. The processes end with
     the parent process, even if it is killed.
@@ -54,7 +54,7 @@ class SelfPlayProcesses(GameSource):
         self._weights = [context.Queue() for _ in range(num_processes)]
         for waiting in self._weights:  # this process does not wait at its exit until the weights are read
             waiting.cancel_join_thread()
-        self._processes: list[Any] = []
+        self.processes: list[Any] = []
         try:
             with interrupts_blocked():
                 for own_seed, weights in zip(seed.spawn(num_processes), self._weights, strict=True):
@@ -64,11 +64,11 @@ class SelfPlayProcesses(GameSource):
                         daemon=True,
                     )
                     process.start()
-                    self._processes.append(process)
+                    self.processes.append(process)
             self.update(network.playing_state_dict(), progress)
         except (OSError, RuntimeError) as error:  # RuntimeError: no thread can be started
             self.close()
-            number = len(self._processes) + 1
+            number = len(self.processes) + 1
             raise SelfPlayError(f"self-play process {number} of {num_processes} cannot be started: {error}") from error
         except BaseException:
             self.close()
@@ -76,7 +76,7 @@ class SelfPlayProcesses(GameSource):
 
     def _next_games(self, stop: threading.Event) -> tuple[Sequence[PlayedGame], SelfPlayTimings]:
         """See :meth:`GameSource._next_games`. Raises :class:`SelfPlayError` if a process has ended."""
-        ended = [process.exitcode for process in self._processes if process.exitcode is not None]
+        ended = [process.exitcode for process in self.processes if process.exitcode is not None]
         raise_for_main_guard(ended)
         if any(ended):
             if stop.wait(_SECONDS_TO_STOP):
@@ -102,9 +102,9 @@ class SelfPlayProcesses(GameSource):
 
     def close(self) -> None:
         """Stop the processes."""
-        for process in self._processes:
+        for process in self.processes:
             process.terminate()
-        for process in self._processes:
+        for process in self.processes:
             process.join()
         for waiting in (self._games, *self._weights):
             waiting.cancel_join_thread()

@@ -141,6 +141,7 @@ class SelfPlay:
     """Plays ``num_games`` concurrent games, by default ``config.self_play.num_games``; a new one replaces each that ends.
 
     Attributes:
+        games: the games in progress.
         search: the search, with its timers.
         num_positions: number of training positions so far, those of unfinished games included.
         simulations: simulations of a full search at this time.
@@ -179,7 +180,7 @@ class SelfPlay:
         if config.search.teacher_share > 0:
             self._teacher = GreedyBot(game, int(self.generator.integers(2**63)))
         self._states: npt.NDArray[np.void] = np.zeros(num_games, game.state_dtype)
-        self._games = [self._start(row) for row in range(num_games)]
+        self.games = [self._start(row) for row in range(num_games)]
         self._seconds = 0.0
         self.set_progress(0.0)
 
@@ -205,7 +206,7 @@ class SelfPlay:
         learned, result = self._search()
         if learned:
             positions = make_positions(self._game, self._states, result.policies, result.values)
-            for game, position in zip(self._games, positions, strict=True):
+            for game, position in zip(self.games, positions, strict=True):
                 game.add(position)
             self.num_positions += len(self._states)
         actions = result.actions
@@ -213,10 +214,10 @@ class SelfPlay:
             actions = self._draw_by_visits(result.visits, actions)
         random_rows = self._draw_some_at_random(actions)
         self._apply(self._game.board, self._states, actions)
-        for game, action in zip(self._games, actions.tolist(), strict=True):
+        for game, action in zip(self.games, actions.tolist(), strict=True):
             game.actions.append(action)
         for row in random_rows:
-            self._games[row].count_as_opening()
+            self.games[row].count_as_opening()
         finished = [self._finish(row) for row in np.flatnonzero(self._states["ending"]).tolist()]
         self._seconds += time.perf_counter() - begin
         return finished
@@ -234,7 +235,7 @@ class SelfPlay:
         cumulative = visits.cumsum(axis=1)
         draws = self.generator.integers(cumulative[:, -1])[:, None]
         drawn = (cumulative > draws).argmax(axis=1)
-        young = [len(game.actions) - game.num_opening_actions < SAMPLED_ACTIONS for game in self._games]
+        young = [len(game.actions) - game.num_opening_actions < SAMPLED_ACTIONS for game in self.games]
         return np.where(young, drawn, best)
 
     def _draw_some_at_random(self, actions: npt.NDArray[np.int64]) -> list[int]:
@@ -261,7 +262,7 @@ class SelfPlay:
 
     def _finish(self, row: int) -> PlayedGame:
         """Return a finished game, and start a new one in its place."""
-        game, winner = self._games[row], int(self._states["winner"][row])
+        game, winner = self.games[row], int(self._states["winner"][row])
         positions = np.array(game.positions, self._dtype)
         positions["actions_left"] = len(game.actions) - np.array(game.actions_before, np.int64)
         if winner != NO_WINNER:
@@ -269,5 +270,5 @@ class SelfPlay:
         if has_ownership(self._game):
             owners = ownership(self._game, self._states[row], player=0)
             positions[OWNERSHIP] = np.where(positions["state"]["current_player"][:, None] == 0, owners, -owners)
-        self._games[row] = self._start(row)
+        self.games[row] = self._start(row)
         return PlayedGame(str(self._game), positions, tuple(game.actions), game.num_opening_actions, winner)

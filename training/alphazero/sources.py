@@ -93,11 +93,7 @@ class InProcessSelfPlay(GameSource):
     """
 
     def __init__(
-        self,
-        network: BoardNetwork,
-        config: AlphaZeroConfig,
-        seed: np.random.SeedSequence,
-        progress: float = 0.0,
+        self, network: BoardNetwork, config: AlphaZeroConfig, seed: np.random.SeedSequence, progress: float = 0.0
     ) -> None:
         """Begin the concurrent games: ``config.self_play.num_games`` of the game with the largest share.
 

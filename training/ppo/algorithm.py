@@ -47,6 +47,8 @@ _INITIAL_WEIGHTS, _UPDATE, _EVALUATION, _BOTS = range(4)
 class PPO(Algorithm[PPOConfig]):
     """Trains against a pool of opponents. An iteration is an update, which is always completed.
 
+    As usual in Stable-Baselines3, the value of the last observation replaces the rest of the return of a truncated game.
+
     Attributes:
         model: the MaskablePPO model.
         games: the training games.

@@ -1,6 +1,6 @@
 // A position with its legal actions: click, or move with the arrow keys and press Enter.
 
-import { announce, button, h, isStill, parseSvg, s } from "./dom.js";
+import { announce, button, h, isStill, parseSvg, s, sleep } from "./dom.js";
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const MILLISECONDS = 200;
@@ -8,19 +8,45 @@ const MILLISECONDS = 200;
 const LARGEST_SCALE = 1.5;
 /** Diameter in pixels that zooming gives to the places. */
 const FINGER = 34;
+/** How long the mouse rests on a place before what an action changes is shown. */
+const MILLISECONDS_TO_FORESEE = 120;
+
+/** Returns the stones of a picture by their place. */
+function stonesOf(picture) {
+  return new Map([...picture.querySelectorAll(".stones circle, .cones circle")].map((stone) => [`${stone.getAttribute("cx")},${stone.getAttribute("cy")}`, stone]));
+}
+
+function colorOf(stone) {
+  return stone.parentNode.getAttribute("class");
+}
+
+/** Returns a part of a picture in a copy of its group, which has its colors. */
+function withGroup(part) {
+  const group = part.parentNode.cloneNode(false);
+  group.append(part.cloneNode());
+  return group;
+}
+
+/** Returns points on the outline of a circle or path, in the coordinates of a picture. */
+function outline(part, picture) {
+  const toPicture = picture.getScreenCTM().inverse().multiply(part.getScreenCTM());
+  const step = part.getTotalLength() / 48;
+  return Array.from({ length: 48 }, (_, index) => part.getPointAtLength(step * index).matrixTransform(toPicture));
+}
 
 export class Board {
   /**
    * @param onAction called with the text of an action that was chosen, those of further ones after it, if it has any, and
    *   whether it replaces the last action of the turn.
    * @param options `onChosen(text)`, called where an action takes several places, with what follows; `onMiss({x, y, chosen})`,
-   *   called for a click on the picture where nothing is legal, after those on the places `chosen`; `signal`, which ends the
-   *   keys that count while the mouse is over the board.
+   *   called for a click on the picture where nothing is legal, after those on the places `chosen`; `foresee(action)`, which
+   *   promises the picture after an action; `signal`, which ends the keys that count while the mouse is over the board.
    */
-  constructor(onAction, { onChosen = () => {}, onMiss = () => {}, signal } = {}) {
+  constructor(onAction, { onChosen = () => {}, onMiss = () => {}, foresee = null, signal } = {}) {
     this.onAction = onAction;
     this.onChosen = onChosen;
     this.onMiss = onMiss;
+    this.foresee = foresee;
     this.scroll = h("div", { class: "board-scroll" });
     this.caption = h("p", { class: "faint center caption", hidden: true }, matchMedia("(hover: none)").matches ? "Tap a place again to turn the tile." : "The wheel or r turns the tile.");
     this.element = h("div", { class: "board", tabindex: "-1", onkeydown: (event) => this.key(event) }, this.scroll, this.caption);
@@ -28,7 +54,7 @@ export class Board {
     this.focused = null;
     this.shownSvg = null;
     this.turned = 0;
-    this.isFlipped = false;
+    this.angle = 0;
     this.element.addEventListener("click", (event) => {
       this.words?.remove();
       if (!this.position || event.target.closest(".hit, .choices, .board-card")) return;
@@ -72,12 +98,13 @@ export class Board {
     }
     this.content = s("g", {}, ...picture.childNodes);
     picture.append(this.content);
-    this.viewBox = picture.getAttribute("viewBox").split(" ").map(Number);
+    this.ownViewBox = picture.getAttribute("viewBox").split(" ").map(Number);
+    this.viewBox = this.ownViewBox;
     this.scroll.style.setProperty("--widest", `${LARGEST_SCALE * this.viewBox[2]}px`);
     if (before) before.replaceWith(picture);
     else this.scroll.prepend(picture);
     this.picture = picture;
-    if (this.isFlipped) this.turnContent();
+    if (this.angle) this.turnContent();
     if (before && !isStill()) {
       this.animateStones(before);
       this.animateView(before.getAttribute("viewBox").split(" ").map(Number));
@@ -86,8 +113,6 @@ export class Board {
 
   /** Lets stones that came grow, those of another color turn, and those that went shrink. */
   animateStones(before) {
-    const stonesOf = (picture) => new Map([...picture.querySelectorAll(".stones circle, .cones circle")].map((stone) => [`${stone.getAttribute("cx")},${stone.getAttribute("cy")}`, stone]));
-    const colorOf = (stone) => stone.parentNode.getAttribute("class");
     const [old, now] = [stonesOf(before), stonesOf(this.picture)];
     if (Math.abs(old.size - now.size) > Math.max(8, old.size / 2)) return; // another position, not the next one
     for (const [at, stone] of now) {
@@ -120,29 +145,59 @@ export class Board {
     requestAnimationFrame(step);
   }
 
-  // -- Flipping and zooming ----------------------------------------------------------------------------------------------
+  // -- Turning and zooming -----------------------------------------------------------------------------------------------
 
   /** Shows the board from the other side. */
   flip() {
-    this.isFlipped = !this.isFlipped;
+    this.turnBy(180);
+  }
+
+  /** Turns the board by the smallest angle that maps its cells to cells. */
+  rotate() {
+    this.turnBy(360 / this.position.sides);
+  }
+
+  turnBy(degrees) {
+    this.angle = (this.angle + degrees) % 360;
     this.turnContent();
     this.render();
   }
 
-  /** Turns the picture by half; its texts stay upright. */
+  /** Turns the picture; its texts stay upright. */
   turnContent() {
+    this.content.removeAttribute("transform");
+    this.viewBox = this.angle % 180 ? this.turnedView() : this.ownViewBox;
+    this.picture.setAttribute("viewBox", this.viewBox.join(" "));
+    this.scroll.style.setProperty("--widest", `${LARGEST_SCALE * this.viewBox[2]}px`);
     this.content.setAttribute("transform", this.turnOfContent());
     for (const text of this.content.querySelectorAll("[data-text]")) {
       text.dataset.upright ??= text.getAttribute("transform");
       const box = text.getBBox();
-      const turn = this.isFlipped ? ` rotate(180 ${box.x + box.width / 2} ${box.y + box.height / 2})` : "";
-      text.setAttribute("transform", text.dataset.upright + turn);
+      text.setAttribute("transform", `${text.dataset.upright} rotate(${-this.angle} ${box.x + box.width / 2} ${box.y + box.height / 2})`);
     }
   }
 
+  /** Returns the view that holds the turned picture, with the margin that it has unturned. */
+  turnedView() {
+    const points = [...this.content.querySelectorAll("path, circle")].flatMap((part) => outline(part, this.picture).map(({ x, y }) => [x, y]));
+    const extent = (all) => [0, 1].flatMap((axis) => [Math.min(...all.map((point) => point[axis])), Math.max(...all.map((point) => point[axis]))]);
+    const [ownLeft, , ownTop] = extent(points);
+    const [left, right, top, bottom] = extent(points.map((point) => this.shown(point)));
+    const margin = Math.max(0, Math.min(ownLeft - this.ownViewBox[0], ownTop - this.ownViewBox[1]));
+    return [left - margin, top - margin, right - left + 2 * margin, bottom - top + 2 * margin];
+  }
+
   turnOfContent() {
-    const [left, top, width, height] = this.viewBox;
-    return this.isFlipped ? `rotate(180 ${left + width / 2} ${top + height / 2})` : "";
+    const [left, top, width, height] = this.ownViewBox;
+    return this.angle ? `rotate(${this.angle} ${left + width / 2} ${top + height / 2})` : "";
+  }
+
+  /** Returns where a point of the unturned picture is shown. */
+  shown([x, y]) {
+    const [left, top, width, height] = this.ownViewBox;
+    const [cos, sin] = [Math.cos((this.angle * Math.PI) / 180), Math.sin((this.angle * Math.PI) / 180)];
+    const [dx, dy] = [x - left - width / 2, y - top - height / 2];
+    return [left + width / 2 + dx * cos - dy * sin, top + height / 2 + dx * sin + dy * cos];
   }
 
   /** Offers to zoom where places are smaller than a finger. */
@@ -160,7 +215,8 @@ export class Board {
     this.zoomButton.setAttribute("aria-pressed", String(this.isZoomed));
     this.element.classList.toggle("zoomed", this.isZoomed);
     this.scroll.style.setProperty("--zoom", this.isZoomed ? this.factor : 1);
-    const [x, y] = this.position.places?.[this.focused] ?? [this.viewBox[0] + this.viewBox[2] / 2, this.viewBox[1] + this.viewBox[3] / 2];
+    const focused = this.position.places?.[this.focused];
+    const [x, y] = focused ? this.shown(focused) : [this.viewBox[0] + this.viewBox[2] / 2, this.viewBox[1] + this.viewBox[3] / 2];
     this.scroll.scrollLeft = ((x - this.viewBox[0]) / this.viewBox[2]) * this.scroll.scrollWidth - this.scroll.clientWidth / 2;
     this.scroll.scrollTop = ((y - this.viewBox[1]) / this.viewBox[3]) * this.scroll.scrollHeight - this.scroll.clientHeight / 2;
   }
@@ -193,6 +249,7 @@ export class Board {
     this.words?.remove();
     this.overlay?.remove();
     this.preview = null;
+    this.changes = null;
     const byPlace = new Map();
     const candidates = this.candidates();
     for (const item of candidates) {
@@ -297,7 +354,12 @@ export class Board {
   /** Shows an action on its place; wheel, r and further taps show its other forms. */
   showPreview(place) {
     const forms = this.forms(place);
-    if (!forms.length || (this.held && this.held !== place)) return;
+    if (!forms.length) {
+      const items = this.byPlace.get(place) ?? [];
+      if (items.length === 1 && items[0].path.length === this.chosen.length + 1) this.showChanges(items[0]);
+      return;
+    }
+    if (this.held && this.held !== place) return;
     const hinted = forms.findIndex((item) => this.hint.includes(item.action));
     if (hinted >= 0 && this.previewed !== place) this.turned = hinted;
     this.preview?.remove();
@@ -309,10 +371,31 @@ export class Board {
   }
 
   hidePreview() {
+    this.changes?.remove();
+    this.changes = null;
     if (!this.preview) return;
     this.preview.remove();
     this.preview = null;
     this.previewed = null;
+  }
+
+  /** Shows what an action would change: stones that come or turn, those that go, and the way of a cut. */
+  async showChanges({ action, then, instead }) {
+    this.changes?.remove();
+    if (!this.foresee || then || instead) return;
+    const own = (this.changes = s("g", { class: "changes", "data-action": action }));
+    const isShown = () => this.changes === own;
+    await sleep(MILLISECONDS_TO_FORESEE);
+    const after = isShown() ? await this.foresee(action) : null;
+    if (!after || !isShown()) return;
+    const picture = parseSvg(after);
+    own.append(picture.querySelector("defs")); // the colors of its stones
+    const [now, next] = [stonesOf(this.picture), stonesOf(picture)];
+    for (const [at, stone] of next) {
+      if (!now.has(at) || colorOf(now.get(at)) !== colorOf(stone)) own.append(withGroup(stone));
+    }
+    for (const [at, stone] of now) if (!next.has(at)) own.append(s("circle", { class: "goes", cx: stone.getAttribute("cx"), cy: stone.getAttribute("cy"), r: stone.getAttribute("r") }));
+    this.layer.prepend(own);
   }
 
   turn(by) {
@@ -351,7 +434,13 @@ export class Board {
           this.element.focus({ preventScroll: true });
           this.play(item);
         };
-        return button(content, choose, { "data-action": item.action, title: item.label, class: this.hint.includes(item.action) ? "primary" : "" });
+        return button(content, choose, {
+          "data-action": item.action,
+          title: item.label,
+          class: this.hint.includes(item.action) ? "primary" : "",
+          onpointerenter: (event) => event.pointerType === "mouse" && this.showChanges(item),
+          onfocus: () => this.showChanges(item),
+        });
       }),
       button("Cancel", () => this.reset(), { class: "quiet" }),
     );
@@ -405,12 +494,12 @@ export class Board {
 
   /** Moves the focus to the nearest place in a direction. */
   move(from, direction) {
-    const [dx, dy] = direction.map((step) => (this.isFlipped ? -step : step));
-    const [x, y] = this.position.places[from];
+    const [dx, dy] = direction;
+    const [x, y] = this.shown(this.position.places[from]);
     let best = null;
     let minimum = Infinity;
     for (const name of this.hits.keys()) {
-      const [toX, toY] = this.position.places[name];
+      const [toX, toY] = this.shown(this.position.places[name]);
       const along = (toX - x) * dx + (toY - y) * dy;
       const across = Math.abs((toX - x) * dy) + Math.abs((toY - y) * dx);
       const cost = along + 2.5 * across;

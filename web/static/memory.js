@@ -10,6 +10,11 @@ export function recall(key, fallback, isValid = (value) => typeof value === type
   }
 }
 
+/** Returns the names that the people in the two seats have given themselves; empty for none. */
+export function personNames() {
+  return recall("names", ["", ""], (names) => Array.isArray(names) && String(names.map((name) => typeof name)) === "string,string");
+}
+
 export function remember(key, value) {
   try {
     localStorage.setItem(key, JSON.stringify(value));

@@ -7,9 +7,42 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stoneworks.envs.rules.compiler.compiler import kernel
-from stoneworks.envs.rules.compiler.types import BoardArray, Int16Table, Record, StateArray
+from stoneworks.envs.rules.compiler.compiler import inlined, kernel
+from stoneworks.envs.rules.compiler.types import BoardArray, Int16s, Int16Table, Record, StateArray
 from stoneworks.envs.rules.stones import BLACK, EMPTY, OFF_BOARD, WHITE
+
+
+@inlined
+def shortest_path(
+    board: Record, stones: Record, frontier: Int16s, reached: int, distance: Int16s, origin: Int16s, path_length: int
+) -> int:
+    """Return the path length of a group (V3), or ``path_length`` if there is no shorter path.
+
+    Args:
+        board: the board constants.
+        stones: color codes by cell.
+        frontier: ``int16[num_cells]``, the edge stones, to which the others are appended as they are reached.
+        reached: the number of edge stones.
+        distance: ``int16[num_cells]``, of each stone to its nearest edge stone: 0, or -1 before it is reached.
+        origin: ``int16[num_cells]``, that edge stone.
+        path_length: more than any path length of the group.
+    """
+    done = 0
+    while done < reached and 2 * distance[frontier[done]] + 2 < path_length:
+        stone = frontier[done]
+        done += 1
+        for direction in range(6):
+            neighbor = board.neighbors[stone, direction]
+            if stones[neighbor] != stones[stone]:
+                continue
+            if distance[neighbor] < 0:
+                distance[neighbor] = distance[stone] + 1
+                origin[neighbor] = origin[stone]
+                frontier[reached] = neighbor
+                reached += 1
+            elif origin[neighbor] != origin[stone]:
+                path_length = min(path_length, distance[stone] + distance[neighbor] + 2)
+    return path_length
 
 
 @kernel
@@ -26,7 +59,6 @@ def group_values(board: Record, stones: Record, values: Int16Table) -> tuple[int
         stones: color codes by cell.
         values: ``int16[2, >= number of cells]``, overwritten.
     """
-    # One function, since calls of kernels are not inlined and would pass the five arrays for each group.
     num_cells = board.num_cells
     seen = np.zeros(num_cells, np.uint8)
     members = np.empty(num_cells, np.int16)
@@ -62,23 +94,7 @@ def group_values(board: Record, stones: Record, values: Int16Table) -> tuple[int
 
         path_length = 0
         if reached >= 2:
-            path_length = size + 1
-            done = 0
-            while done < reached and 2 * distance[frontier[done]] + 2 < path_length:
-                stone = frontier[done]
-                done += 1
-                for direction in range(6):
-                    neighbor = board.neighbors[stone, direction]
-                    if stones[neighbor] != color:
-                        continue
-                    if distance[neighbor] < 0:
-                        distance[neighbor] = distance[stone] + 1
-                        origin[neighbor] = origin[stone]
-                        frontier[reached] = neighbor
-                        reached += 1
-                    elif origin[neighbor] != origin[stone]:
-                        path_length = min(path_length, distance[stone] + distance[neighbor] + 2)
-
+            path_length = shortest_path(board, stones, frontier, reached, distance, origin, size + 1)
         value = 2 * path_length - size
         row = color - 1
         rank = num_groups[row]

@@ -9,13 +9,7 @@ import math
 
 import numpy as np
 
-from stoneworks.envs.games.taigo.heuristic import (
-    SCALE,
-    WINDOW_VALUES,
-    can_complete,
-    evaluate_windows,
-    survey_windows,
-)
+from stoneworks.envs.games.taigo.heuristic import SCALE, WINDOW_VALUES, can_complete, evaluate_windows, survey_windows
 from stoneworks.envs.games.taigo.rules import makes_five
 from stoneworks.envs.rules.compiler.compiler import kernel
 from stoneworks.envs.rules.compiler.types import Float32Table, Record

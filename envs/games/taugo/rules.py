@@ -34,15 +34,7 @@ from stoneworks.envs.rules import stones
 from stoneworks.envs.rules.compiler.bits import lowest_bit, num_bits
 from stoneworks.envs.rules.compiler.compiler import inlined, int64, kernel
 from stoneworks.envs.rules.compiler.random_numbers import below, next_seed
-from stoneworks.envs.rules.compiler.types import (
-    BoardArray,
-    Float32Table,
-    Int8s,
-    Int64s,
-    Record,
-    StateArray,
-    UInt64s,
-)
+from stoneworks.envs.rules.compiler.types import BoardArray, Float32Table, Int8s, Int64s, Record, StateArray, UInt64s
 from stoneworks.envs.rules.contract import NO_ACTION, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.fields import (
     TERMINAL_PLAYER,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from stoneworks.envs.drawing.parts import Parts, hexagons
 from stoneworks.envs.drawing.picture import Choice, Place
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.games.trugo.plane import DOUBLE, EMPTY_JUNCTION, SINGLE, TOP, corner_code
+from stoneworks.envs.games.trugo.routes import Corner, corner_at, region, routes
 from stoneworks.envs.games.trugo.rules import Trugo
 from stoneworks.envs.games.trugo.texts import LAY, MOVE, PICK, REMOVE, TrugoPosition
 from stoneworks.envs.rules import Game, State
@@ -28,8 +29,9 @@ DESTINATION_RADIUS = 0.2 * SPACING
 #: Offset of the pieces of a stack to either side, and their radius: pieces of adjacent stacks do not touch.
 STACK_SHIFT = 0.22 * SPACING
 STACKED_RADIUS = 0.37 * SPACING
-#: Share of a tile that a fill covers, so that the pattern around it remains visible.
-FILL_SHARE = 0.5
+#: Width of the fill of a tile, a band along its sides, so that the pattern remains visible.
+FILL_WIDTH = 0.1 * PITCH
+ROUTE_WIDTH = 0.13 * SPACING
 MARK_GROUND_RADIUS = 0.42 * SPACING
 #: Clickable discs. Those of a hex and of its corners, at distance ``EDGE``, do not overlap.
 TILE_PLACE_RADIUS = 0.55 * EDGE
@@ -47,6 +49,10 @@ MIDDLES: tuple[Point, ...] = tuple(
 APART = ("top and bottom", "lower right and upper left", "upper right and lower left")
 WHITE_REGION = "#fbf7ec"
 BLUE_REGION = "#9cc0e7"
+#: White and blue areas of a shaded region.
+SHADED = ("#ffdf80", "#dcb63c")
+#: Slides of a picked piece, and steps, which are dashed.
+SLIDE, STEP = "#1d7a3a", "#c2410c"
 #: Hexes without tiles, and the lines between them.
 GROUND, GROUND_LINE = "#59616b", "#737c87"
 #: What can be moved and where to.
@@ -106,7 +112,7 @@ def compose(state: State, annotations: Annotations) -> Scene:
     last = [divmod(action, grid.num_cells) for action in annotations.last_actions]
     fills = {cell: fill for cell, fill in annotations.fills.items() if fill != theme.BOARD}
     acted = [action % grid.num_cells for action in (*annotations.last_actions, *annotations.numbers)]
-    shown = _shown(grid, laid, [*fills, *annotations.marks, *acted])
+    shown = _shown(grid, laid, [*fills, *annotations.marks, *acted], annotations.close)
 
     def corner(kind: int, cell: int) -> Point:
         return _corner(centers[cell], kind)
@@ -114,15 +120,18 @@ def compose(state: State, annotations: Annotations) -> Scene:
     def top(kind: int, cell: int) -> tuple[Point, float]:
         """Return the center and the radius of the top piece on a corner."""
         x, y = corner(kind, cell)
-        return (
-            ((x + STACK_SHIFT, y), STACKED_RADIUS) if position.below[kind, cell] >= 0 else ((x, y), pieces.STONE_RADIUS)
-        )
+        is_stacked = position.below[kind, cell] >= 0
+        return ((x + STACK_SHIFT, y), STACKED_RADIUS) if is_stacked else ((x, y), pieces.STONE_RADIUS)
 
     elements = _ground(position, centers, shown, laid, fills, annotations.marks)
+    elements.extend(_shaded(position, grid, centers, annotations.regions))
     elements.append(last_tiles(centers[cell] for plane, cell in last if plane < PICK))
     empty = np.argwhere(position.junctions & (position.top < 0)).tolist()
     junctions = svg.circles((corner(kind, cell) for kind, cell in empty), JUNCTION_RADIUS)
     elements.append(svg.group(junctions, class_="junctions", fill=theme.DARK_INK))
+    ends = [divmod(int(action), grid.num_cells) for action in state.legal_actions()] if position.picked else []
+    if position.picked is not None:
+        elements.extend(_routes(position, grid, centers, [corner_at(grid, plane - MOVE, cell) for plane, cell in ends]))
     starts = [corner(plane - PICK, cell) for plane, cell in last if PICK <= plane < MOVE]
     elements.append(pieces.rings("last-start", starts, DESTINATION_RADIUS, theme.LAST_MOVE, 0.09 * SPACING))
     for kind, cell in np.argwhere(position.top >= 0).tolist():
@@ -131,18 +140,13 @@ def compose(state: State, annotations: Annotations) -> Scene:
     for center, radius in (top(plane - MOVE, cell) for plane, cell in last if plane >= MOVE):
         elements.append(pieces.rings("last-move", [center], radius + 0.015 * SPACING, theme.LAST_MOVE, 0.09 * SPACING))
     if position.picked is not None:
-        legal = (divmod(action, grid.num_cells) for action in state.legal_actions())
-        dots = svg.circles((corner(plane - MOVE, cell) for plane, cell in legal), DESTINATION_RADIUS)
         center, radius = top(*position.picked)
         elements += [
             pieces.rings("picked", [center], radius + 0.03 * SPACING, MOVABLE, 0.13 * SPACING),
-            svg.group(dots, class_="destinations", fill=MOVABLE, stroke=theme.DARK_INK, stroke_width=0.06 * SPACING),
+            _destinations([(plane - MOVE, cell) for plane, cell in ends], centers, position.picked[0]),
         ]
-    elements.append(
-        boards.marks(
-            annotations, centers, lambda cell: theme.ink_on(fills.get(cell, WHITE_REGION if cell in laid else GROUND))
-        )
-    )
+    grounds = {**dict.fromkeys(laid, WHITE_REGION), **fills}
+    elements.append(boards.marks(annotations, centers, lambda cell: theme.ink_on(grounds.get(cell, GROUND))))
     extent = boards.extent_of((centers[cell] for cell in shown), PITCH / 2, EDGE)
     if annotations.coordinates:
         inside = np.isin(np.arange(grid.num_cells), shown)
@@ -152,6 +156,15 @@ def compose(state: State, annotations: Annotations) -> Scene:
     return Scene(
         elements, *boards.square(extent), description=f"{game} after {len(state.history())} actions", stones=PIECES
     )
+
+
+def _destinations(ends: Sequence[tuple[int, int]], centers: Sequence[Point], start: int) -> str:
+    """Return the dots on the corners where the picked piece may go, in the color of slides or that of steps."""
+    dots = []
+    for kind in range(2):
+        places = (_corner(centers[cell], kind) for of_kind, cell in ends if of_kind == kind)
+        dots.append(svg.group(svg.circles(places, DESTINATION_RADIUS), fill=SLIDE if kind == start else STEP))
+    return svg.group(dots, class_="destinations", stroke=theme.LIGHT_INK, stroke_width=0.05 * SPACING)
 
 
 # The parts: of a tile, its ground, its blue region by rotation and its rim; by the code of a corner, what is on it; and the
@@ -214,9 +227,11 @@ def _ground(
     marks: Iterable[int],
 ) -> list[str]:
     """Return the hexes and tiles with their fills."""
-    whole, part = boards.hex_shape(PITCH - pieces.LINE_WIDTH), boards.hex_shape(FILL_SHARE * PITCH)
+    whole, band = boards.hex_shape(PITCH - pieces.LINE_WIDTH), boards.hex_shape(PITCH - FILL_WIDTH)
     filled = (
-        svg.path(svg.polygons(part if cell in laid else whole, [centers[cell]]), fill=fill)
+        svg.path(svg.polygons(band, [centers[cell]]), fill="none", stroke=fill, stroke_width=FILL_WIDTH)
+        if cell in laid
+        else svg.path(svg.polygons(whole, [centers[cell]]), fill=fill)
         for cell, fill in fills.items()
     )
     elements = [
@@ -231,6 +246,39 @@ def _ground(
         if cell not in fills and cell in laid
     )
     return elements
+
+
+def _shaded(
+    position: TrugoPosition, grid: Grid, centers: Sequence[Point], corners: Iterable[tuple[int, int]]
+) -> Iterator[str]:
+    """Yield the regions of corners, given as kind and cell."""
+    parts = {part for kind, cell in corners for part in region(position, grid, corner_at(grid, kind, cell))}
+    for turn_of_color, color in ((1, SHADED[0]), (0, SHADED[1])):
+        shapes = [
+            part(turn, centers[cell], joined) for cell, turn, joined in sorted(parts) if turn % 2 == turn_of_color
+        ]
+        yield svg.path("".join(shapes), class_="region", fill=color)
+
+
+def _routes(position: TrugoPosition, grid: Grid, centers: Sequence[Point], ends: Iterable[Corner]) -> Iterator[str]:
+    """Yield the ways of the picked piece: slides as curves through tiles, and steps as dashed lines."""
+    assert position.picked is not None
+    x, y = grid.positions[0]
+    origin = PITCH * float(x), -PITCH * float(y)
+
+    def point(corner: Corner) -> Point:
+        kind, column, row = corner
+        return _corner((origin[0] + PITCH * (column + row / 2), origin[1] - 1.5 * EDGE * row), kind)
+
+    slides, steps = routes(position, grid, corner_at(grid, *position.picked), ends)
+    curves = []
+    for before, after, cell in sorted(slides):
+        (x, y), center, (to_x, to_y) = point(before), centers[cell], point(after)
+        curves.append(f"M{svg.number(x)} {svg.number(y)}Q{' '.join(map(svg.number, (*center, to_x, to_y)))}")
+    style: dict[str, str | float] = {"fill": "none", "stroke_width": ROUTE_WIDTH}
+    yield svg.path("".join(curves), class_="slides", stroke=SLIDE, stroke_linecap="round", **style)
+    lines = svg.lines((point(before), point(after)) for before, after in sorted(steps))
+    yield svg.path(lines, class_="steps", stroke=STEP, stroke_dasharray="4 3", **style)
 
 
 # -- Parts of pictures -----------------------------------------------------------------------------------------------------
@@ -252,24 +300,29 @@ def tiles(laid: Iterable[tuple[int, Point]]) -> str:
 
 
 def blue_region(rotation: int, center: Point) -> str:
-    """Return path data of the blue parts of a tile.
+    """Return path data of the blue parts of a tile; rotation i cuts off the white corner 2i, and the blue one opposite to it."""
+    return part(2 * rotation, center, joined=True) + part(2 * rotation, center, joined=False)
 
-    Rotation i cuts off the white corner 2i by an arc from the middle of one edge to that of the next, and the blue corner
-    opposite to it. A straight line between the middles of the two remaining edges divides the rest.
+
+def part(turn: int, center: Point, joined: bool) -> str:
+    """Return path data of a part of a tile, which is given for turn 0 and turned by sixths: blue if ``turn`` is even.
+
+    An arc from the middle of one edge to that of the next cuts off corner 3. Corners 1 and 5 are joined; an arc parts them from
+    corner 0, and a straight line between the middles of two edges from the rest.
     """
     x, y = center
-    cut_off = 2 * rotation
 
     def at(points: tuple[Point, ...], index: int) -> str:
-        dx, dy = points[(cut_off + index) % 6]
+        dx, dy = points[(turn + index) % 6]
         return f"{svg.number(x + dx)} {svg.number(y + dy)}"
 
     radius = svg.number(EDGE / 2)
-    joined = (
+    if not joined:
+        return f"M{at(MIDDLES, 3)}L{at(CORNERS, 3)}L{at(MIDDLES, 2)}A{radius} {radius} 0 0 0 {at(MIDDLES, 3)}z"
+    return (
         f"M{at(MIDDLES, 4)}L{at(CORNERS, 5)}L{at(MIDDLES, 5)}A{radius} {radius} 0 0 0 {at(MIDDLES, 0)}"
         f"L{at(CORNERS, 1)}L{at(MIDDLES, 1)}z"
     )
-    return f"{joined}M{at(MIDDLES, 3)}L{at(CORNERS, 3)}L{at(MIDDLES, 2)}A{radius} {radius} 0 0 0 {at(MIDDLES, 3)}z"
 
 
 def stack(colors: Iterable[int], center: Point) -> list[str]:
@@ -300,9 +353,9 @@ def _corner(center: Point, kind: int) -> Point:
     return (x, y - EDGE) if kind == TOP else (x, y + EDGE)
 
 
-def _shown(grid: Grid, laid: list[int], annotated: list[int]) -> list[int]:
-    """Return the cells of the picture: a hexagon with the tiles, their neighbors and the annotated cells."""
+def _shown(grid: Grid, laid: list[int], annotated: list[int], close: bool) -> list[int]:
+    """Return the cells of the picture: the tiles, their neighbors and the annotated cells, or a hexagon with them."""
     used = np.array(laid or [grid.num_cells // 2])
     neighbors = grid.neighbors[used].ravel()
     cells = np.concatenate([used, neighbors[neighbors >= 0], np.array(annotated, np.int64)])
-    return np.flatnonzero(boards.hexagon_around(grid, cells, 0)).tolist()
+    return np.unique(cells).tolist() if close else np.flatnonzero(boards.hexagon_around(grid, cells, 0)).tolist()

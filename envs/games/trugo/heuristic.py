@@ -1,11 +1,10 @@
-"""Heuristics of Trugo: the hand-written one that bots play with, and one with learned weights.
+"""Heuristic of Trugo: learned weights, and on boards where these are no stronger, a hand-written heuristic.
 
-``learned_heuristic`` sums weights from ``heuristic.json`` (see :mod:`stoneworks.envs.rules.compiler.weights`): of each piece by the
+The learned one sums weights from ``heuristic.json`` (see :mod:`stoneworks.envs.rules.compiler.weights`): of each piece by the
 tiles around it, of each top piece by its three neighbors, of removable tiles by the pieces on them, of the best tile to lay,
-and of small numbers of pieces. It is stronger (docs/experiments.md), and becomes the heuristic of the bots when the ladders, whose
-ratings are of players with the hand-written one, are made again.
+and of small numbers of pieces.
 
-``heuristic``, from which the weights were learned, counts material and the captures that the next turn may make. A
+The hand-written one, from which the weights were learned, counts material and the captures that the next turn may make. A
 group is in danger if the opponent can fill its last open corner; in the waning phase, so are the pieces on a tile that may be
 removed. A turn captures only one of these, so the largest danger to the player not to move counts nearly in full and all others
 count little. In the waning phase, an advantage is worth more the fewer tiles are left, which makes the leading player prefer to
@@ -40,7 +39,7 @@ from stoneworks.envs.rules.compiler.compiler import inlined, int64, kernel
 from stoneworks.envs.rules.compiler.types import Float32s, Int8s, Int32s, Record
 from stoneworks.envs.rules.compiler.weights import Phases, add_term, read_weights
 
-#: Fitted (see :mod:`tools.heuristic_scale`).
+#: Fitted (see :mod:`tools.heuristic_scale`) to the hand-written heuristic; learned weights are in its units.
 SCALE = 15.0
 # In units of an unpinned piece on the board.
 PINNED_BY_ENEMY = 0.5
@@ -319,16 +318,22 @@ def rate_tile(board: Record, state: Record, player: int, hex_: int, group_of: In
 
 
 @kernel
-def heuristic(board: Record, state: Record, player: int) -> float:
+def count_tiles(board: Record, state: Record) -> int:
+    """Return the number of tiles on the board."""
+    num_tiles = 0
+    for word_index in range(board.num_words):
+        num_tiles += num_bits(state.tiles[word_index])
+    return num_tiles
+
+
+@kernel
+def hand_written_heuristic(board: Record, state: Record, player: int) -> float:
     """Return the difference in piece values in favor of ``player``."""
     num_groups, group_of, groups = find_groups(board, state)
     advantage = worth_of(board, state, player, num_groups, group_of, groups)
     advantage -= worth_of(board, state, 1 - player, num_groups, group_of, groups)
     if state.pool == 0:
-        num_tiles = 0
-        for word_index in range(board.num_words):
-            num_tiles += num_bits(state.tiles[word_index])
-        advantage *= 1 + URGENCY * (1 - num_tiles / board.num_tiles)
+        advantage *= 1 + URGENCY * (1 - count_tiles(board, state) / board.num_tiles)
     if state.picked != NOTHING_PICKED:
         promise = rate_pick(board, state, int64(state.picked), group_of, groups)
         advantage += promise if state.current_player == player else -promise
@@ -340,9 +345,12 @@ def heuristic(board: Record, state: Record, player: int) -> float:
 #: Steps between the start and the end of each half of the game (waxing: tiles in the pool; waning: tiles left).
 PHASES_OF_HALF = 32
 PHASES = Phases((0, 4, 12, 20, 32, 33, 37, 42, 49, 57, 65))
-#: Boards with weights of their own, and up to how many tiles each is used.
+#: Boards with weights of their own, and how many tiles a board that uses them has at most. The ladder of the board with 36 tiles
+#: is of players with the hand-written heuristic, which stays there until that ladder is made again.
 BOARDS = ("tiles=18", "tiles=36")
-MAX_TILES = (25,)
+MAX_TILES = (18, 35)
+#: Fewest tiles of a board that uses learned weights.
+MIN_TILES = 10
 
 _PIECES = ("single", "on own", "on opponent's", "below opponent's")
 #: Three corners along the edges of a top piece's: how many are no junctions, empty ones, occupied by its own color.
@@ -378,20 +386,19 @@ WEIGHTS = read_weights(Path(__file__).with_name("heuristic.json"), TERMS, PHASES
 
 @kernel
 def table_of(board: Record) -> int:
-    """Return the index in ``BOARDS`` of the board whose weights are used."""
-    table = 0
-    while table < len(MAX_TILES) and board.num_tiles > MAX_TILES[table]:
-        table += 1
-    return table
+    """Return the index in ``BOARDS`` of the weights of a board, or -1 if it plays with the hand-written heuristic."""
+    if board.num_tiles < MIN_TILES:
+        return -1
+    for table in range(len(MAX_TILES)):
+        if board.num_tiles <= MAX_TILES[table]:
+            return table
+    return -1
 
 
 @kernel
 def phase_of(board: Record, state: Record) -> int:
     """Return the phase of a position, an index into the weights of a board."""
-    num_tiles = int64(state.pool)
-    if state.pool == 0:
-        for word_index in range(board.num_words):
-            num_tiles += num_bits(state.tiles[word_index])
+    num_tiles = int64(state.pool) if state.pool > 0 else count_tiles(board, state)
     phase = (num_tiles * PHASES_OF_HALF + board.num_tiles // 2) // board.num_tiles
     return phase if state.pool > 0 else PHASES_OF_HALF + 1 + phase  # type: ignore[no-any-return]
 
@@ -536,20 +543,17 @@ def weigh(board: Record, state: Record, weights: Float32s, counts: Any) -> float
 
 
 @kernel
-def heuristic_by_weights(board: Record, state: Record, player: int, weights: Record) -> float:
-    """Return the evaluation for ``player`` with the given weights of all boards and phases."""
-    value = weigh(board, state, weights[table_of(board), phase_of(board, state)], None)
+def heuristic(board: Record, state: Record, player: int) -> float:
+    """Return the value for ``player`` by the learned weights of the board, or by the hand-written heuristic if it has none."""
+    table = table_of(board)
+    if table < 0:
+        return hand_written_heuristic(board, state, player)
+    value = weigh(board, state, WEIGHTS[table, phase_of(board, state)], None)
     if state.picked != NOTHING_PICKED:
         _, group_of, groups = find_groups(board, state)
         value += rate_pick(board, state, int64(state.picked), group_of, groups)
     value = max(-2 * LAST_PIECES, min(2 * LAST_PIECES, value))
     return value if player == state.current_player else -value
-
-
-@kernel
-def learned_heuristic(board: Record, state: Record, player: int) -> float:
-    """Return the learned evaluation for ``player``."""
-    return heuristic_by_weights(board, state, player, WEIGHTS)
 
 
 @kernel

@@ -35,7 +35,7 @@ HEX_CORNERS = ((0, 0, TOP), (0, 1, BOTTOM), (1, -1, TOP), (0, 0, BOTTOM), (0, -1
 #: The hexes that meet at (0, 0)^, which is the N, SE and SW corner of them: the corners that rotations 0, 1, 2 cut off.
 _MEETING_HEXES = ((0, 0), (-1, 1), (0, 1))
 #: The hexes that own the v corners along hex edges from (0, 0)^.
-_EDGE_HEXES = ((0, 1), (-1, 1), (-1, 2))
+EDGE_HEXES = ((0, 1), (-1, 1), (-1, 2))
 
 
 def plane_width(radius: int) -> int:
@@ -65,7 +65,7 @@ def plane_constants(radius: int) -> tuple[Constant, ...]:
         # From a ^ corner's owner to the hexes that meet there.
         Constant("meeting_steps", "i4", [q + r * width for q, r in _MEETING_HEXES]),
         # From a ^ corner to the corners along hex edges.
-        Constant("edge_steps", "i4", [2 * (q + r * width) + BOTTOM for q, r in _EDGE_HEXES]),
+        Constant("edge_steps", "i4", [2 * (q + r * width) + BOTTOM for q, r in EDGE_HEXES]),
     )
 
 

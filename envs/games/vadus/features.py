@@ -15,11 +15,5 @@ def fill_features(board: Record, state: Record, player: int, planes: Float32Tabl
     """Write the planes."""
     num_free = stones_left_in_turn(state)
     fill_wall_features(
-        board,
-        state,
-        player,
-        num_free if state.current_player == player else -num_free,
-        0,
-        SCALE,
-        planes,
+        board, state, player, num_free if state.current_player == player else -num_free, 0, SCALE, planes
     )

@@ -45,6 +45,22 @@ def _byte_swap(typing_context: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
+@intrinsic
+def _load_word(typing_context: Any, entries: Any, first: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        address = builder.bitcast(builder.gep(array.data, [arguments[1]]), ir.IntType(64).as_pointer())
+        return builder.load(address, align=1)
+
+    return types.uint64(entries, types.int64), generate
+
+
+@kernel
+def word_at(mask: Int8s, first: int) -> np.uint64:
+    """Return the eight entries of ``mask`` from ``first`` on as a word, also from an address at which a view is not allowed."""
+    return _load_word(mask, first)  # type: ignore[call-arg]
+
+
 @kernel
 def lowest_bit(word: int) -> int:
     """Return the place of the lowest bit that is set in a word of 64 bits; ``word`` is not 0."""

@@ -101,7 +101,8 @@ define void @PyErr_SetString(ptr %kind, ptr %text) {
   unreachable
 }
 
-; The product of two numbers of 128 bits, which LLVM calls to see whether the size of an array overflows. Optimized, it calls itself.
+; The product of two numbers of 128 bits, which LLVM calls to see whether the size of an array overflows.
+; Optimized, it calls itself.
 define void @__multi3(ptr %result, i64 %a, i64 %a_high, i64 %b, i64 %b_high) noinline optnone {
   %a0 = and i64 %a, 4294967295
   %a1 = lshr i64 %a, 32
@@ -200,7 +201,7 @@ def accurate_exp_in_range(x: float) -> float:
 
 @kernel
 def _power_of_2(power: float) -> float:
-    return np.int64((np.int64(power) + 1023) << 52).view(np.float64)  # type: ignore[return-value]
+    return np.int64((np.int64(power) + 1023) << 52).view(np.float64)
 
 
 def accurate_log(x: float) -> float:

@@ -57,7 +57,7 @@ class KernelCache:
 
     def __init__(self, name: str, function: types.FunctionType, signature: tuple[Any, ...]) -> None:
         folder = cache_folder()
-        self.name = f"{name}-{_digest(function, signature)}"
+        self.name = f"{name}-{digest_of(function, signature)}"
         self.file = None if folder is None else folder / f"{self.name}.kernel"
 
     @property
@@ -70,40 +70,54 @@ class KernelCache:
         return self.file is not None and self.file.is_file()
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return the cached compile result, or None if there is none or the file is damaged."""  # noqa: DOC501 - caught here
-        if self.file is None or not self.file.is_file():  # opening a FIFO would block
+        """Return the cached compile result, or None if there is none or the file is damaged."""
+        if self.file is None or (payload := read_checked(self.file)) is None:
             return None
         try:
-            content = self.file.read_bytes()
-        except OSError:
-            return None
-        try:
-            checksum, payload = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
-            if hashlib.sha256(payload).digest() != checksum:
-                raise ValueError("checksum mismatch")
             target_context.refresh()
-            result = _rebuild(target_context, *pickle.loads(payload))
+            return _rebuild(target_context, *pickle.loads(payload))
         except Exception as error:  # files of another numba build or forged files can raise anything
-            logger.warning("the cached kernel %s is damaged (%s); compiling it again", self.file, error)
-            with contextlib.suppress(OSError):
-                self.file.unlink()
+            _discard(self.file, error)
             return None
-        _mark_as_used(self.file)
-        return result
 
     def save_overload(self, signature: Any, result: Any) -> None:
         """Write a compile result atomically. If the disk is full, log it; the result is in memory anyway."""
         if self.file is None or result.lifted or result.library.has_dynamic_globals:
             return
-        payload = _dumps(result._reduce())
-        temporary = self.file.with_name(f".{self.file.name}.{os.getpid()}.tmp")
-        try:
-            temporary.write_bytes(hashlib.sha256(payload).digest() + payload)
-            os.replace(temporary, self.file)
-        except OSError as error:
-            logger.warning("cannot write the compiled kernel %s: %s", self.file, error)
-            with contextlib.suppress(OSError):
-                temporary.unlink()
+        write_checked(self.file, _dumps(result._reduce()))
+
+
+def read_checked(file: Path) -> bytes | None:
+    """Return what :func:`write_checked` wrote, or None if there is no file or it is damaged; it is deleted then."""
+    try:
+        content = file.read_bytes() if file.is_file() else b""  # opening a FIFO would block
+    except OSError:
+        return None
+    checksum, payload = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
+    if hashlib.sha256(payload).digest() == checksum:
+        _mark_as_used(file)
+        return payload
+    if file.is_file():
+        _discard(file, "checksum mismatch")
+    return None
+
+
+def write_checked(file: Path, payload: bytes) -> None:
+    """Write a file with a checksum atomically. If the disk is full, log it."""
+    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(hashlib.sha256(payload).digest() + payload)
+        os.replace(temporary, file)
+    except OSError as error:
+        logger.warning("cannot write the compiled kernel %s: %s", file, error)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+
+
+def _discard(file: Path, reason: object) -> None:
+    logger.warning("the cached kernel %s is damaged (%s); compiling it again", file, reason)
+    with contextlib.suppress(OSError):
+        file.unlink()
 
 
 def cache_folder() -> Path | None:
@@ -159,7 +173,7 @@ def _remove_stale_files(folder: Path) -> None:
 # -- What machine code depends on ------------------------------------------------------------------------------------
 
 
-def _digest(function: types.FunctionType, signature: tuple[Any, ...]) -> str:
+def digest_of(function: Callable[..., Any], signature: tuple[Any, ...]) -> str:
     """Return a digest of everything that the machine code of ``function`` depends on, as 24 hexadecimal digits."""
     digest = hashlib.sha256(repr(_environment()).encode())
     digest.update(repr(signature).encode())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from stoneworks.envs.rules.compiler.bits import word_at
 from stoneworks.envs.rules.compiler.compiler import kernel
 from stoneworks.envs.rules.compiler.types import Int8s, UInt64s
 
@@ -48,12 +49,11 @@ def below(seed: np.uint64, bound: int) -> int:
 
 
 @kernel
-def _sum_of_bytes(words: UInt64s, start: int, stop: int) -> int:
-    """Return the sum of the bytes (each 0 or 1) of ``words[start:stop]``, at most 255 words."""
+def _sum_of_bytes(mask: Int8s, start: int, stop: int) -> int:
+    """Return the sum of the entries (each 0 or 1) of the words ``start`` to ``stop`` of ``mask``, at most 255 words."""
     sums = np.uint64(0)
-    part = words[start:stop]
-    for place in range(part.shape[0]):  # from 0: the compiler vectorizes only if no index can be negative
-        sums += part[place]
+    for word in range(start, stop):
+        sums += word_at(mask, 8 * word)
     pairs = (sums & _EVERY_SECOND_BYTE) + ((sums >> _SHIFT_BYTE) & _EVERY_SECOND_BYTE)
     return np.int64((pairs * _EACH_PAIR_OF_BYTES) >> _SHIFT_PAIRS)  # type: ignore[return-value]
 
@@ -71,11 +71,10 @@ def random_legal_action(mask: Int8s, seeds: UInt64s, game: int) -> int:
         if mask[action]:
             return action
     rest = num_actions // 8 * 8
-    words = mask[:rest].view(np.uint64)
-    num_words = words.shape[0]
+    num_words = num_actions // 8
     num_legal = 0
     for block in range(0, num_words, _LARGE_BLOCK):
-        num_legal += _sum_of_bytes(words, block, min(block + _LARGE_BLOCK, num_words))
+        num_legal += _sum_of_bytes(mask, block, min(block + _LARGE_BLOCK, num_words))
     for action in range(rest, num_actions):
         num_legal += mask[action]
     if num_legal == 0:
@@ -83,13 +82,13 @@ def random_legal_action(mask: Int8s, seeds: UInt64s, game: int) -> int:
     remaining = random_below(seeds, game, num_legal)
     word = 0
     while word < num_words:
-        in_block = _sum_of_bytes(words, word, min(word + _BLOCK, num_words))
+        in_block = _sum_of_bytes(mask, word, min(word + _BLOCK, num_words))
         if remaining < in_block:
             break
         remaining -= in_block
         word += _BLOCK
     while word < num_words:
-        in_word = _sum_of_bytes(words, word, word + 1)
+        in_word = _sum_of_bytes(mask, word, word + 1)
         if remaining < in_word:
             break
         remaining -= in_word

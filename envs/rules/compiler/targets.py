@@ -10,6 +10,7 @@ the variables of :func:`environment`.
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -24,10 +25,45 @@ from stoneworks.envs.rules.compiler.compiler import _njit, _signature, _with_ker
 from stoneworks.envs.rules.compiler.kernel_cache import cache_folder
 
 _config: Any = numba.core.config
+_types: Any = types
 _llvm: Any = llvm
 
 _OPTIONS = {"error_model": "numpy", "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
 _NOTHING = np.dtype([])
+
+#: LLVM code for targets in which a block of memory belongs to one thread: reference counts without atomic instructions and
+#: fences, and inlined, so that most of them vanish. Numba's are calls.
+REFERENCE_COUNTS = """
+declare void @NRT_MemInfo_call_dtor(ptr)
+
+define void @NRT_incref(ptr %block) alwaysinline {
+  %none = icmp eq ptr %block, null
+  br i1 %none, label %done, label %count
+count:
+  %before = load i64, ptr %block
+  %after = add i64 %before, 1
+  store i64 %after, ptr %block
+  br label %done
+done:
+  ret void
+}
+
+define void @NRT_decref(ptr %block) alwaysinline {
+  %none = icmp eq ptr %block, null
+  br i1 %none, label %done, label %count
+count:
+  %before = load i64, ptr %block
+  %after = sub i64 %before, 1
+  store i64 %after, ptr %block
+  %unused = icmp eq i64 %after, 0
+  br i1 %unused, label %free, label %done
+free:
+  call void @NRT_MemInfo_call_dtor(ptr %block)
+  br label %done
+done:
+  ret void
+}
+"""
 
 
 class TargetError(RuntimeError):
@@ -56,24 +92,25 @@ class Target(NamedTuple):
         cpu: LLVM's name of the processor.
         features: its features, as LLVM takes them.
         run_time: LLVM code of the functions for memory that compiled kernels call, without data layout and triple.
-        convention: calling convention of the entry functions. With one, they return nothing.
-        before_call: LLVM code that each entry function begins with.
+        wrap: returns LLVM code of the function that the other machine calls in place of an entry function, from the name and the
+            LLVM types of the arguments. It calls ``@NAME.one``, which returns nothing.
         library: functions that take the place of those of the C library (see ``renamed``).
         kept: functions of the run time that the other machine can call as well.
         renamed: functions that have another name on the target.
         vectorizes: whether loops become vector operations.
+        relocation: LLVM's relocation model.
     """
 
     triple: str
     cpu: str
     features: str
     run_time: str
-    convention: str = ""
-    before_call: str = ""
+    wrap: Callable[[str, Sequence[str]], str] | None = None
     library: tuple[EntryFunction, ...] = ()
     kept: tuple[str, ...] = ()
     renamed: Mapping[str, str] = {"sqrt": "llvm.sqrt.f64"}
     vectorizes: bool = True
+    relocation: str = "static"
 
 
 def environment() -> dict[str, str]:
@@ -92,6 +129,7 @@ def entry_function(
     game_kernels: Mapping[str, Any],
     board: np.dtype[Any] = _NOTHING,
     state: np.dtype[Any] = _NOTHING,
+    per_thread: Sequence[str] = (),
 ) -> EntryFunction:
     """Return a template for one game as an entry function.
 
@@ -104,24 +142,26 @@ def entry_function(
         game_kernels: kernels by name that replace globals of the template.
         board: dtype of the board constants.
         state: dtype of the states.
+        per_thread: arrays of which the template gets one row. The first argument of the entry function is then the row, ``int32``.
     """
     compiled = _njit(_nrt=True, **_OPTIONS)(_with_kernels(template, name, game_kernels))
     names: dict[str, Any] = {"template": compiled, "carray": carray, "int64": np.int64}
-    arguments: list[Any] = []
+    arguments: list[Any] = [types.int32] if per_thread else []
 
-    def argument(kind: Any) -> str:
+    def argument(kind: Any, of_template: str = "") -> str:
         number = len(arguments)
-        if isinstance(kind, types.BaseNamedTuple):
+        if isinstance(kind, _types.BaseNamedTuple):
             names[kind.instance_class.__name__] = kind.instance_class
             return f"{kind.instance_class.__name__}({', '.join(argument(field) for field in kind)})"
         if isinstance(kind, types.Array):
-            arguments.extend([types.CPointer(kind.dtype), *[types.int32] * kind.ndim])
+            arguments.extend([_types.CPointer(kind.dtype), *[types.int32] * kind.ndim])
             lengths = "".join(f"a{number + 1 + axis}, " for axis in range(kind.ndim))
-            return f"carray(a{number}, ({lengths}))"
+            row = "[int64(a0) : int64(a0) + 1]" if of_template in per_thread else ""
+            return f"carray(a{number}, ({lengths})){row}"
         arguments.append(types.int32 if kind == types.int64 else kind)
         return f"int64(a{number})" if kind == types.int64 else f"a{number}"
 
-    call = ", ".join(argument(kind) for kind in _signature(template, board, state))
+    call = ", ".join(map(argument, _signature(template, board, state), inspect.get_annotations(template)))
     inputs = ", ".join(f"a{number}" for number in range(len(arguments)))
     exec(f"def entry({inputs}):\n    return template({call})", names)  # numba takes no variable arguments from C
     return EntryFunction(name, names["entry"], tuple(arguments))
@@ -146,10 +186,11 @@ def compile_entries(target: Target, entries: Sequence[EntryFunction]) -> tuple[A
     except RuntimeError as error:
         raise TargetError(f"this llvmlite has no target {target.triple}: {error}") from None
     machine = found.create_target_machine(
-        cpu=target.cpu, features=target.features, opt=3, reloc="static", codemodel="default"
+        cpu=target.cpu, features=target.features, opt=3, reloc=target.relocation, codemodel="default"
     )
     header = f'target datalayout = "{machine.target_data}"\ntarget triple = "{target.triple}"\n'
     module = llvm.parse_assembly(header + target.run_time)
+    module.link_in(llvm.parse_assembly(header + REFERENCE_COUNTS))
     for entry in (*target.library, *entries):
         module.link_in(_module_of(entry, target, header))
     exported = {*target.kept, *(entry.name for entry in entries)}
@@ -173,7 +214,7 @@ def _module_of(entry: EntryFunction, target: Target, header: str) -> Any:
     types_ = [str(context.get_value_type(kind)) for kind in entry.arguments]
     types_ = ["ptr" if kind.endswith("*") else "i8" if kind == "i1" else kind for kind in types_]
     returns = result.signature.return_type
-    returned = "ptr" if returns == types.none or target.convention else str(context.get_value_type(returns))
+    returned = "ptr" if returns == types.none or target.wrap else str(context.get_value_type(returns))
     code = re.sub(r'target (datalayout|triple) = ".*"\n', "", result.library.get_llvm_str())
     code = code.replace(" = common ", " = internal ")  # numba's; wasm has no such symbols
     for name, other in target.renamed.items():
@@ -181,14 +222,14 @@ def _module_of(entry: EntryFunction, target: Target, header: str) -> Any:
     inputs = ", ".join(f"{kind} %a{number}" for number, kind in enumerate(types_))
     gives = "ret void" if returned == "ptr" else f"%value = load {returned}, ptr %result\n  ret {returned} %value"
     wrapper = f"""
-define {target.convention} {"void" if returned == "ptr" else returned} @{entry.name}({inputs}) {{
-  {target.before_call}
+define {"void" if returned == "ptr" else returned} @{entry.name}{".one" if target.wrap else ""}({inputs}) {{
   %result = alloca {returned}
   %error = alloca ptr
   %status = call i32 @{symbol}({", ".join(["ptr %result", "ptr %error", *filter(None, [inputs])])})
   {gives}
 }}
 """
+    wrapper += target.wrap(entry.name, types_) if target.wrap else ""
     module = llvm.parse_assembly(header + code + wrapper)
     module.verify()
     return module

@@ -56,9 +56,7 @@ def solve(
     with progress_bar() as show:
         try:
             solution = solver.solve(
-                state,
-                seconds=seconds,
-                progress=lambda visited, known: show("positions", visited, None, f"known: {known}"),
+                state, seconds=seconds, progress=lambda done, known: show("positions", done, None, f"known: {known}")
             )
         except TableNotSavedError as error:  # the result first
             not_saved, solution = error, error.solution

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from game_play import after, played, random_game, read_test_data
-from stoneworks.envs.drawing import draw, lettering, pieces, theme
+from stoneworks.envs.drawing import draw, theme
 from stoneworks.envs.rules import State, game_names, load_game
 from stoneworks.envs.rules.game_registry import game_entry
-from svg_reading import SVG, centers, group, pixel, pixels, rgb, spelt
+from svg_reading import SVG, centers, group, pixel, rgb, spelt
 
 VADUS = played("vadus(size=4)", "d4 e4 e3 c4 c5")
 LAIDO = played("laido(size=4)", "d4 swap e4 c4")
@@ -50,13 +50,6 @@ def test_there_is_a_circle_for_each_stone_at_its_place_and_pixels_have_its_color
             assert min(red_green_blue) > 225 if color else max(red_green_blue) < 80
     x, y = place(state, "b5")
     assert pixel(drawing, x + 8, y + 4.2) == rgb(theme.BOARD)
-
-
-def test_rows_go_upwards_and_columns_lean_to_the_right() -> None:
-    (x, y), (x_above, y_above), (x_right, y_right) = (place(VADUS, cell) for cell in ("d4", "d5", "e4"))
-    assert x_right > x_above > x
-    assert y_above < y == y_right
-    assert np.hypot(x_above - x, y_above - y) == pytest.approx(x_right - x, abs=0.1)
 
 
 def test_ids_of_different_pictures_differ_and_a_picture_of_a_full_board_stays_small() -> None:
@@ -95,14 +88,6 @@ def test_the_last_turn_that_placed_stones_is_marked_with_what_it_flipped(marked:
         assert len(set(found)) == len(found)
         assert set(found) == {place(state, cell) for cell in marked[name].split()}
     assert len(group(drawing, "cuts")) == bool(marked.get("flipped"))
-
-
-@pytest.mark.parametrize("game", game_names())
-def test_pictures_have_an_even_height_which_videos_require(game: str) -> None:
-    for options in ({}, {"size": 4}, {"size": 5}):
-        if set(options) <= load_game(game).options.keys():
-            height, width, _ = draw(load_game(game, **options).new_initial_state()).rgb_array().shape
-            assert (height % 2, width) == (0, 512)
 
 
 @BOTH
@@ -146,22 +131,12 @@ def test_marks_are_written_on_their_cells_in_a_contrasting_color(state: State) -
     ("argument", "value", "named"),
     [
         *(("last_actions", [action], str(action)) for action in (-1, 50, "d4", True)),
-        ("last_actions", [0], "a1"),
-        ("last_actions", 3, "must be .*, got 3"),
         *((argument, {key: "x"}, key) for argument in ("fill", "marks") for key in ("z9", "D4", "a1")),
-        ("fill", {0: "gold"}, "a1"),
-        *(("fill", {key: "gold"}, str(key)) for key in (49, -1, True)),
         *(("fill", {"d4": color}, rf"\[d4\] must be .*got {color!r}") for color in ("no color", 0.5)),
         *(("fill", {"d4": color}, r"\[d4\]") for color in ("rgb(300, 0, 0)", "rgba(3, 0, 0, 1)", '"/><script>')),
-        ("fill", {"d4": "gold", 24: "red"}, "d4 twice"),
-        ("fill", "gold", "gold"),
         ("fill", np.zeros(48), r"\(48,\)"),
-        ("fill", np.zeros((50, 1)), r"\(50, 1\)"),
-        ("fill", np.full(49, 0.5), "a1, b1, c1"),
         *(("fill", np.eye(1, 49, 24).ravel() * value, rf"\[d4\] must be .*got {value}") for value in (1.5, -0.5)),
-        ("fill", np.where(np.arange(49) == 24, np.inf, 0), r"\[d4\] must be .*got inf"),
         *(("marks", {"d4": text}, rf"\[d4\] must be .*got {text!r}") for text in ("", "sixsix", "ä", 3)),
-        ("marks", ["d4"], "d4"),
     ],
 )
 def test_bad_arguments_are_refused_by_name(argument: str, value: object, named: str) -> None:
@@ -182,16 +157,6 @@ def test_rows_and_columns_in_use_are_labeled_once_and_apart(labeled: dict[str, A
     distances = [np.hypot(x - u, y - v) for i, (x, y) in enumerate(places) for u, v in places[:i]]
     assert min(distances) > 25
     assert spelt(draw(state, marks=marks, coordinates=False), "labels") == []
-
-
-def test_every_character_has_the_width_that_its_text_is_centered_by() -> None:
-    for character in lettering.CHARACTERS:
-        drawing = draw(played("laido(size=2)"), marks={"b2": character}, coordinates=False)
-        array, _, _, scale = pixels(drawing, 400)
-        inked = np.flatnonzero((array.mean(axis=2) < 80).any(axis=0))
-        width, _ = lettering.text_path(character)
-        unit = scale * min(pieces.MARK_HEIGHT / lettering.CAP_HEIGHT, pieces.MARK_WIDTH / max(width, 1))
-        assert (np.ptp(inked) + 1) / unit == pytest.approx(width + lettering.STROKE, abs=0.8), character
 
 
 @pytest.mark.parametrize("width_pixels", [1, 257, 512])

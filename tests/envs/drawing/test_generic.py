@@ -39,11 +39,3 @@ def test_stones_are_drawn_in_their_colors_and_the_last_turn_is_marked(monkeypatc
     state = played("taugo(size=4)", "c3")
     monkeypatch.setattr(type(state.game), "observation_planes", ("plane",) * state.game.observation_shape[0])
     assert centers(draw(state), "stones color-0") == [], "no plane is known to be of stones"
-
-
-@pytest.mark.parametrize("game", ["laido(size=3)", "taugo(size=4)"])
-def test_fills_marks_and_coordinates_are_drawn(game: str) -> None:
-    state = load_game(game).new_initial_state()
-    assert 'class="labels"' not in draw(state, coordinates=False).svg
-    full = draw(state, fill={"c3": "#ff0000"}, marks={"b2": "12"}).svg
-    assert all(text in full for text in ("#ff0000", 'aria-label="12"', 'class="labels"'))

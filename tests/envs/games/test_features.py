@@ -73,6 +73,19 @@ def test_features_of_the_image_are_the_image_of_the_features(name: str) -> None:
             assert of_planes[exact].max() < 1e-5
 
 
+def test_features_of_trugo_stay_those_that_its_network_was_trained_with() -> None:
+    sums = {
+        "trugo(max_turns=100,radius=5,tiles=18)": [71.85, 77.267, 4.5, 4.75, 4.75, 4.5, 1923.9, 1827.1, 489.983],
+        "trugo(radius=10,tiles=36)": [168.517, 174.117, 9.75, 10.5, 10.5, 9.75, 16493.4, 17551.8, 1438.014],
+    }
+    for name, expected in sums.items():
+        game = load_game(name)
+        states = [state for state in random_states(game, 60, seed=0) if not state.is_terminal()]
+        planes, _ = NetworkInputs(game, True).of_records(np.array([state.record for state in states], game.state_dtype))
+        found = planes[:, len(game.observation_planes) :].sum(axis=(0, 2, 3), dtype=np.float64)
+        np.testing.assert_allclose(found, expected, atol=2e-3)
+
+
 @pytest.mark.parametrize(
     "name", ["vadus(size=3)", "laido(size=3)", "laido(size=3,tie_break='first_pass')", "taugo(size=5)"]
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, TypeAlias
 
 import numba
@@ -15,7 +16,9 @@ import simple_trugo
 from game_play import positions_of_random_games
 from stoneworks.envs.games.taigo.heuristic import survey_windows
 from stoneworks.envs.games.taugo.lines import NONE
-from stoneworks.envs.rules import load_game
+from stoneworks.envs.games.trugo.heuristic import hand_written_heuristic
+from stoneworks.envs.games.trugo.texts import NOTHING_PICKED
+from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.rules.compiler.types import (
     BoardArray,
     Float32s,
@@ -31,6 +34,14 @@ from stoneworks.envs.rules.parts import game_part, heuristic_kernels
 Totals: TypeAlias = Annotated[npt.NDArray[np.float64], numba.float64[:, ::1]]
 Completions: TypeAlias = Annotated[npt.NDArray[np.int64], numba.int64[:, :, ::1]]
 Values: TypeAlias = Annotated[npt.NDArray[np.float64], numba.float64[:, :, ::1]]
+
+
+def values_of(game: Game, states: npt.NDArray[np.void], kernels: Mapping[str, Any]) -> npt.NDArray[np.float32]:
+    """Return the values of positions for both players, ``float32[n, 2]``."""
+    masks, ratings = (np.zeros((len(states), game.num_actions), dtype) for dtype in (np.int8, np.float32))
+    values = np.zeros((len(states), 2), np.float32)
+    game.compiled(evaluate_all, kernels)(game.board, states, values, masks, ratings)
+    return values
 
 
 def evaluate_all(
@@ -60,6 +71,8 @@ def test_values_and_ratings_are_those_of_the_simple_evaluation(name: str) -> Non
         states = states[(states["last_stone"] == NONE) & (states["consecutive_passes"] == 0)]
     assert len(states) > 100
     before, kernels = states.tobytes(), dict(heuristic_kernels(game))
+    if game.name == "trugo":
+        kernels["heuristic"] = hand_written_heuristic
     masks, ratings = (np.zeros((2, len(states), game.num_actions), dtype) for dtype in (np.int8, np.float32))
     values = np.zeros((2, len(states), 2), np.float32)
     for row, chosen in enumerate((kernels, {name: getattr(simple, name, kernels[name]) for name in kernels})):
@@ -161,3 +174,39 @@ def test_the_terms_of_trugo_count_every_piece_and_every_top_piece() -> None:
         num_tops = sum(((record["contents"] >> shift & 7) >= 2).sum() for shift in (2, 5))
         assert counts[row, :-1].reshape(2, -1)[:, module.NEIGHBORS : module.TILE].sum() == num_tops
         assert (phases[row] <= module.PHASES_OF_HALF) == (record["pool"] > 0)
+
+
+@pytest.mark.parametrize(
+    ("tiles", "board"), [(8, None), (9, None), (10, 0), (18, 0), (19, 1), (35, 1), (36, None), (60, None)]
+)
+def test_boards_of_trugo_play_with_learned_weights_where_these_are_stronger(tiles: int, board: int | None) -> None:
+    game = load_game(f"trugo(radius=6,tiles={tiles})")
+    module, states, (_, _, counts, phases) = weighed(
+        str(game), np.zeros(len(game_part(game, "heuristic").TERMS), np.float32)
+    )
+    kernels = heuristic_kernels(game)
+    values = values_of(game, states, kernels)
+    by_hand = values_of(game, states, {**kernels, "heuristic": module.hand_written_heuristic})
+    if board is None:
+        np.testing.assert_array_equal(values, by_hand)
+        return
+    np.testing.assert_array_equal(values[:, 0], -values[:, 1])
+    is_open = (np.abs(values[:, 0]) < module.LAST_PIECES / 2) & (states["picked"] == NOTHING_PICKED)
+    expected = (counts * module.WEIGHTS[board][phases]).sum(axis=1)
+    of_mover = values[np.arange(len(states)), states["current_player"]]
+    np.testing.assert_allclose(of_mover[is_open], expected[is_open], rtol=1e-4, atol=1e-3)
+    assert is_open.sum() > 100
+    assert np.abs(values - by_hand)[is_open].max() > 1
+
+
+def test_a_value_learned_by_trugo_includes_the_promise_of_the_picked_piece() -> None:
+    game = load_game("trugo(radius=4,tiles=18)")
+    module, states, (_, _, counts, phases) = weighed(
+        str(game), np.zeros(len(game_part(game, "heuristic").TERMS), np.float32)
+    )
+    values = values_of(game, states, heuristic_kernels(game))[np.arange(len(states)), states["current_player"]]
+    promise = values - (counts * module.WEIGHTS[0][phases]).sum(axis=1)
+    picked = (np.abs(values) < module.LAST_PIECES / 2) & (states["picked"] != NOTHING_PICKED)
+    assert picked.sum() > 20
+    assert ((promise[picked] > -2.01) & (promise[picked] < 12)).all()
+    assert np.abs(promise[picked]).max() > 0.1

@@ -121,7 +121,7 @@ def timed_search(state: State, seconds: float) -> tuple[list[tuple[Any, int]], f
     """
     now = [0.0]
     bot = AlphaBetaBot(state.get_game(), seconds=seconds, seed=3)
-    search_to = bot._search_to
+    search_to = bot.search_to
     found: list[tuple[Any, int]] = []
 
     def timed(first_depth: int, depth: int, *arguments: Any) -> Any:
@@ -131,8 +131,8 @@ def timed_search(state: State, seconds: float) -> tuple[list[tuple[Any, int]], f
         found.append((values[0], int(actions[0])))
         return values, actions, num_visited
 
-    bot._clock = lambda: now[0]
-    bot._search_to = timed  # type: ignore[method-assign, assignment]
+    bot.clock = lambda: now[0]
+    bot.search_to = timed  # type: ignore[method-assign, assignment]
     values = bot.action_values(state)
     return found, now[0], values
 
@@ -166,12 +166,12 @@ def test_an_iteration_that_is_cut_short_has_exact_values_of_the_actions_before()
         state.apply_action(state.legal_actions()[4])
     bot = AlphaBetaBot(state.get_game(), 0, turns=3)
     work, record = work_buffers(3, state.get_game().num_actions), state.record.reshape(1)
-    bot._search_to(1, 2, record, work)
-    whole, _, (num_visited,) = bot._search_to(3, 3, record, work)
+    bot.search_to(1, 2, record, work)
+    whole, _, (num_visited,) = bot.search_to(3, 3, record, work)
     num_searched = []
     for limit in range(0, int(num_visited), max(1, int(num_visited) // 20)):
-        bot._search_to(1, 2, record, work)
-        part, (action,), (visited,) = bot._search_to(3, 3, record, work, limit)
+        bot.search_to(1, 2, record, work)
+        part, (action,), (visited,) = bot.search_to(3, 3, record, work, limit)
         searched = np.isfinite(part[0])
         num_searched.append(int(searched.sum()))
         assert visited == limit
@@ -237,7 +237,7 @@ def test_a_proven_result_ends_the_search() -> None:
     positions = random_positions(game, np.random.default_rng(0))
     won = next(state for state in positions if shallow.action_values(state).max() >= PROVEN_VALUE)
     work = work_buffers(6, game.num_actions)
-    visited = [bot._search_to(1, depth, won.record.reshape(1), work)[2] for bot, depth in ((shallow, 1), (deep, 6))]
+    visited = [bot.search_to(1, depth, won.record.reshape(1), work)[2] for bot, depth in ((shallow, 1), (deep, 6))]
     assert visited[0] == visited[1]
     batch = Batch(load_game("vadus(size=2)"), 3)
     actions = AlphaBetaBot(batch.game, 0, seconds=1000.0).step_batch(batch, np.arange(3))

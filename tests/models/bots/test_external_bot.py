@@ -103,11 +103,8 @@ def test_a_program_receives_all_commands_and_answers(make_bot: MakeBot, tmp_path
 @pytest.mark.parametrize(
     ("changes", "details"),
     [
-        ("def on_go(rest): say('action b9')", "b9"),
         ("def on_go(rest): say('action b2')", "b2"),
-        ("def on_go(rest): say('action')", "''"),
         ("def on_go(rest): say('b1')", "'action <text>'"),
-        ("def on_go(rest): say('action b1 ')", "'b1 '"),
         ("def on_go(rest): os.write(1, b'action \\xff\\n')", "UTF-8"),
         ("def on_go(rest): os.write(1, b'a' * 100000)", "aaaa"),
     ],
@@ -125,8 +122,6 @@ def test_an_illegal_answer_forfeits_the_game(make_bot: MakeBot, changes: str, de
     ("changes", "details"),
     [
         ("def on_stoneworks(rest): say('id name a chess engine')", "expected the answer 'stoneworks 1'"),
-        ("def on_stoneworks(rest): say('stoneworks 2')", "expected the answer 'stoneworks 1'"),
-        ("def on_ready(rest): say('soon')", "expected the answer 'ready'"),
         ("sys.exit('no model found')", "no model found"),
         ("time.sleep(60)", "within 0.3 seconds"),
         (None, "unknown bot 'nobody'"),

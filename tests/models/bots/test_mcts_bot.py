@@ -156,7 +156,7 @@ def test_a_kept_subtree_is_what_it_was_and_takes_no_more_room_than_it_needs(game
     tree, twice = searched(state, 4000), searched(state, 4000)
     line: list[int] = []
     for _ in range(2):
-        nodes, edges = tree._nodes.copy(), tree._edges.copy()
+        nodes, edges = tree.nodes.copy(), tree.edges.copy()
         root = known(tree)
         line.append(int(root.actions[root.visits.argmax()]))
         state.apply_action(line[-1])
@@ -164,13 +164,13 @@ def test_a_kept_subtree_is_what_it_was_and_takes_no_more_room_than_it_needs(game
         assert tree.descend(line[-1:], state.record)
         of_root = edges[nodes[0]["first_edge"] :][: nodes[0]["num_edges"]]
         expected = tree_below(nodes, edges, int(of_root["child"][of_root["action"] == line[-1]][0]))
-        assert tree_below(tree._nodes, tree._edges, 0) == expected
+        assert tree_below(tree.nodes, tree.edges, 0) == expected
         assert tree.num_nodes < num_nodes
-        num_edges = tree._nodes["num_edges"][: tree.num_nodes].sum()
-        assert tree._trees["num_edges"][0] == num_edges
-        assert (tree._edges["child"][:num_edges] >= 0).sum() == tree.num_nodes - 1
+        num_edges = tree.nodes["num_edges"][: tree.num_nodes].sum()
+        assert tree.trees["num_edges"][0] == num_edges
+        assert (tree.edges["child"][:num_edges] >= 0).sum() == tree.num_nodes - 1
     assert twice.descend(line, state.record)
-    assert tree_below(twice._nodes, twice._edges, 0) == expected
+    assert tree_below(twice.nodes, twice.edges, 0) == expected
     before = known(tree).visits.sum()
     tree.search(500, 1.0)
     assert known(tree).visits.sum() == before + 500
@@ -270,7 +270,7 @@ def test_a_full_tree_stops_growing_and_simulations_continue(room: tuple[int, int
     assert known(tree).visits.sum() == 2000
     assert tree.num_nodes == room[0] or 100 - 20 < 19 * tree.num_nodes <= 100
     # A sum of 2,147,484 wins in units of 1/1000 would overflow.
-    tree._nodes["visits"][0] = MAX_VISITS - 5
+    tree.nodes["visits"][0] = MAX_VISITS - 5
     assert tree.search(100, 1.0) == 5
     assert tree.search(100, 1.0) == 0
     assert MAX_VISITS * UNIT < 2**31 <= (MAX_VISITS + 1) * UNIT
@@ -278,7 +278,7 @@ def test_a_full_tree_stops_growing_and_simulations_continue(room: tuple[int, int
 
 def test_searching_in_slices_equals_searching_at_once() -> None:
     trees = (searched(played("trugo(radius=3,tiles=9)"), *slices) for slices in ((1000,), (1, 9, 290, 700)))
-    at_once, in_slices = (tree_below(tree._nodes, tree._edges, 0) for tree in trees)
+    at_once, in_slices = (tree_below(tree.nodes, tree.edges, 0) for tree in trees)
     assert at_once == in_slices
 
 

@@ -30,7 +30,7 @@ def test_games_beyond_the_maximum_are_searched_later(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(search_bot, limit, value)
     bot = make_bot(batch.game)
     apart = bot.search_all(batch.states.copy())
-    assert bot._evaluate.asked[0] == 4, "the roots"  # type: ignore[attr-defined]
+    assert bot.evaluate.asked[0] == 4, "the roots"  # type: ignore[attr-defined]
     for found, expected in zip(apart, together, strict=True):
         np.testing.assert_array_equal(found, expected)
 
@@ -61,7 +61,7 @@ def test_with_a_time_limit_each_game_has_its_own_time() -> None:
     first = bot.search(state).visits.sum()
     assert bot.search(state).visits.sum() > first, "the tree is kept"
     bot.restart()
-    assert len(bot._search_in_time()._trees.games) == 0
+    assert len(bot.search_in_time().trees.games) == 0
 
 
 def test_an_analysis_without_a_limit_grows_until_it_is_stopped() -> None:
@@ -77,7 +77,7 @@ def test_an_analysis_without_a_limit_grows_until_it_is_stopped() -> None:
     for action in found[-1].line:
         state.apply_action(action)  # legal, also deep in the tree
     assert found[-1].visits.sum() == numbers[-1]
-    assert bot._search_in_time()._left_seconds == 0, "what is left is not for the next step"
+    assert bot.search_in_time().left_seconds == 0, "what is left is not for the next step"
     while len(state.legal_actions()) > 3:
         state.apply_action(state.legal_actions()[0])
     make_bot(game).analyze_until(state, lambda one: found.append(one) is not None or len(found) == 24)
@@ -99,14 +99,3 @@ def test_a_proven_result_is_not_discounted() -> None:
         assert of_action == found.value or (np.isnan(of_action) and found.proven == 1), "a win found without a visit"
         state.apply_action(found.action)
     assert found.proven == state.returns()[found.player]
-
-
-def test_a_wrong_argument_is_named_with_its_value() -> None:
-    for arguments, complaint in (
-        ({"seconds": float("nan")}, "seconds must be a number > 0, got nan"),
-        ({"simulations": 0}, "simulations must be an integer >= 1, got 0"),
-        ({"simulations": 5, "seconds": 1.0}, "at most one of simulations and seconds"),
-        ({"seed": -1}, "seed must be an integer >= 0, got -1"),
-    ):
-        with pytest.raises(ValueError, match=complaint):
-            make_bot(load_game("vadus(size=2)"), **{"simulations": None, **arguments})

@@ -150,11 +150,8 @@ def test_what_cannot_be_exported(tmp_path: Path, capsys: pytest.CaptureFixture[s
         export_checkpoint(checkpoint, tmp_path / "x.onnx")
     for layers, selection, message in (
         (mlp(), "best", "selection must be 'sample' or 'argmax', got 'best'"),
-        ([], "sample", "layers must have at least 1 layer"),
         ([nn.LSTM(54, 10)], "sample", "got LSTM"),
-        (mlp(num_inputs=55), "sample", "must take observations"),
         (mlp(num_actions=9), "sample", r"must be \[batch, 10\] for vadus\(size=2\), got \[2, 9\]"),
-        (convolutional(padding_mode="circular"), "sample", "padding_mode='zeros'"),
         (
             [nn.Linear(54, 10), type("Twice", (nn.ReLU,), {"forward": lambda self, x: 2 * x})()],
             "sample",
@@ -252,11 +249,8 @@ _HUGE = helper.make_node("Pad", ["x", "pads"], ["z"])
     ("write", "message"),
     [
         (product(np.full((54, 10), np.nan)), "must be finite"),
-        (product(np.full((54, 10), 3e38)), "must be finite"),
         (product(np.ones((54, 9))), r"must be float32\[batch, 10\]"),
-        (product(np.ones((53, 10))), "cannot be inferred"),
         (product(_ONES, (4, 54)), "with a batch of any size"),
-        (product(_ONES, ("batch", 53)), r"the input must be \[batch, 54\]"),
         (product(_ONES, ("batch", 5, "h", "w")), r"the input must be \[batch, 6, 3, 3\]"),
         (product(_ONES, ("batch", 54), helper.make_node("Relu", ["z"], ["y"], domain="other")), "standard operators"),
         (

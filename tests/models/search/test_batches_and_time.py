@@ -44,15 +44,15 @@ def make_search(
 
 def check_tree(search: NetworkSearch, discount: float = 1.0) -> None:
     """No visit is pending, and visits and values of a node are those of its children and its own."""
-    for row in range(len(search._trees.games)):
-        number = search._trees.games[row]["num_nodes"]
-        nodes = search._trees.nodes[row, :number]
+    for row in range(len(search.trees.games)):
+        number = search.trees.games[row]["num_nodes"]
+        nodes = search.trees.nodes[row, :number]
         assert not nodes["pending"].any()
-        assert nodes["num_edges"].sum() == search._trees.games[row]["num_edges"]
+        assert nodes["num_edges"].sum() == search.trees.games[row]["num_edges"]
         below = np.zeros(number, np.int64)
         np.add.at(below, nodes["parent"][1:], nodes["visits"][1:])
         for node, (first, num_edges) in enumerate(nodes[["first_edge", "num_edges"]].tolist()):
-            children = search._trees.edges[row, first : first + num_edges]["child"]
+            children = search.trees.edges[row, first : first + num_edges]["child"]
             assert np.flatnonzero(nodes["parent"][1:] == node).tolist() == sorted(children[children != NO_NODE] - 1)
         expanded = (nodes["num_edges"] > 0) & (nodes["solved"] == 0)
         np.testing.assert_array_equal(below[expanded], nodes["visits"][expanded] - 1)
@@ -81,10 +81,10 @@ def test_rounds_are_the_same_search_as_one_simulation_at_a_time(game_name: str, 
         one, other = (search.run(roots, simulations, np.random.default_rng(3)) for search in searches)
         for found, expected in zip(other, one, strict=True):
             np.testing.assert_array_equal(found, expected)
-        number = searches[0]._trees.games["num_nodes"]
-        np.testing.assert_array_equal(searches[1]._trees.games["num_nodes"], number)
+        number = searches[0].trees.games["num_nodes"]
+        np.testing.assert_array_equal(searches[1].trees.games["num_nodes"], number)
         for row in range(len(roots)):
-            trees = [search._trees.nodes[row, : number[row]].copy() for search in searches]
+            trees = [search.trees.nodes[row, : number[row]].copy() for search in searches]
             for nodes in trees:
                 nodes["num_ordered"] = 0  # a leaf removed from a proven tree was sorted before
             np.testing.assert_array_equal(*trees)
@@ -231,36 +231,36 @@ def test_a_subtree_is_kept_as_it_is_and_searched_on_like_a_fresh_one(policy: Any
 
     def children(node: int) -> dict[int, Any]:
         """Return the children of a node by their actions."""
-        nodes, start = search._trees.nodes[0], search._trees.nodes[0, node]["first_edge"]
-        block = search._trees.edges[0, start : start + nodes[node]["num_edges"]]
+        nodes, start = search.trees.nodes[0], search.trees.nodes[0, node]["first_edge"]
+        block = search.trees.edges[0, start : start + nodes[node]["num_edges"]]
         return {int(edge["action"]): edge["child"] for edge in block if edge["child"] >= 0}
 
     def visits_and_values(node: int) -> dict[int, tuple[int, float]]:
-        nodes = search._trees.nodes[0, list(children(node).values())]
+        nodes = search.trees.nodes[0, list(children(node).values())]
         return dict(zip(children(node), nodes[["visits", "total_value"]].tolist(), strict=True))
 
     first = search.run_in_time(positions(game, 1), 1.0, generator, clock=clock)
     child = children(0)[int(first.actions[0])]
-    expected, visits = visits_and_values(child), search._trees.nodes[0, child]["visits"]
-    record = search._trees.states[0, child].copy()
-    assert search._keep(record)
+    expected, visits = visits_and_values(child), search.trees.nodes[0, child]["visits"]
+    record = search.trees.states[0, child].copy()
+    assert search.keep(record)
     check_tree(search)
-    assert search._trees.nodes[0, 0]["visits"] == visits
+    assert search.trees.nodes[0, 0]["visits"] == visits
     assert visits_and_values(0) == expected
     found = search.run_in_time(record.reshape(1), 0.2, generator, clock=clock)
     assert found.visits.sum() >= visits - 1 + 150
     check_tree(search)
     actions, of_actions, values, priors = search.root_edges()
-    of_network = search._trees.nodes[0, 0]["network_value"]
+    of_network = search.trees.nodes[0, 0]["network_value"]
     mean = (of_network * (1 - 2 * record["current_player"]) + np.nansum(of_actions * values)) / (1 + of_actions.sum())
-    root = search._trees.nodes[0, 0]
+    root = search.trees.nodes[0, 0]
     of_mover = root["total_value"] / root["visits"] * (1 - 2 * record["current_player"])
     assert of_mover == pytest.approx(mean, abs=1e-3)
     fresh = make_search(game, policy, solve=False)
     fresh.run(record.reshape(1), 1, generator)
     np.testing.assert_array_equal(fresh.root_edges()[0], actions)
     np.testing.assert_array_equal(fresh.root_edges()[3], priors)
-    assert fresh._trees.nodes[0, 0]["network_value"] == of_network
+    assert fresh.trees.nodes[0, 0]["network_value"] == of_network
 
 
 @pytest.mark.parametrize(("texts", "itself", "left"), [("c3", False, 0.7), ("c3 c1", False, 0), ("c3", True, 0)])
@@ -274,11 +274,11 @@ def test_what_is_left_of_the_time_is_for_the_same_turn(texts: str, itself: bool,
         return clock.now - before
 
     seconds_for(root.record.reshape(1), 1.0, lambda: clock.now > 5.3)
-    assert search._left_seconds == pytest.approx(0.7, abs=0.02)
-    nodes = search._trees.nodes[0, : search._trees.games[0]["num_nodes"]]
+    assert search.left_seconds == pytest.approx(0.7, abs=0.02)
+    nodes = search.trees.nodes[0, : search.trees.games[0]["num_nodes"]]
     same_turn = (nodes["player"] == root.current_player()) == (left > 0)
     node = 0 if itself else np.flatnonzero((nodes["num_edges"] > 0) & (nodes["parent"] == 0) & same_turn)[0]
-    record = search._trees.states[0, node].reshape(1).copy()
+    record = search.trees.states[0, node].reshape(1).copy()
     assert seconds_for(record, 0.5) == pytest.approx(0.5 + left, abs=0.02)
     search.restart()
     assert seconds_for(record, 0.5) == pytest.approx(0.5, abs=0.02)

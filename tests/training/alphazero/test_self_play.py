@@ -154,7 +154,7 @@ def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_lat
         self_play.step()
         last = [  # of each game but those that have just begun
             (one.actions[-1], one.positions[-1]["actions"].tolist(), one.positions[-1]["probabilities"])
-            for one in self_play._games
+            for one in self_play.games
             if one.positions
         ]
         agreed.append(np.mean([action == kept[0] for action, kept, _ in last]))

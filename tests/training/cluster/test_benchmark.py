@@ -24,7 +24,7 @@ from benchmarks import protocol
 from stoneworks.evaluation import Ladder
 _LADDER = Ladder.from_file({!r})
 protocol.TASKS["tiny"] = protocol.Task(_LADDER.game, protocol.ladder_hash(_LADDER))
-protocol.load_ladder = lambda game: _LADDER
+protocol.load_ladder = lambda game, path=None: _LADDER
 """
 
 
@@ -37,7 +37,7 @@ def test_runs_are_made_on_all_nodes_and_begin_again_if_one_is_lost(
     file = tmp_path / "mine.py"
     file.write_text(Path(reinforce.__file__).read_text() + TASK.format(str(tmp_path / "ladder.json")))
     monkeypatch.setattr(run, "Games", lambda: Games(scout_pairs=1, anchors=1, pairs=1))
-    monkeypatch.setattr(protocol, "load_ladder", lambda game: ladder)
+    monkeypatch.setattr(protocol, "load_ladder", lambda game, path=None: ladder)
     monkeypatch.setitem(protocol.TASKS, "tiny", protocol.Task(ladder.game, protocol.ladder_hash(ladder)))
     node = cluster.add()
 

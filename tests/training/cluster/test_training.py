@@ -20,7 +20,6 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from processes import COMMAND, PIPES, interrupt, wait_until
 from stoneworks.envs.rules import State, load_game
@@ -57,21 +56,6 @@ def test_a_run_on_two_nodes_learns(cluster: LocalCluster, tiny: MakeConfig, tmp_
     bots = load_bot(str(tmp_path / "checkpoint"), game, 0), load_bot("random", game, 0)
     assert play_match(game, *bots, num_pairs=100, opening_actions=1, seed=0).score > 0.6
     assert all_cores_free(cluster.address)
-
-
-def test_the_status_names_nodes_queues_and_staleness(cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path) -> None:
-    cluster.add()
-    seen: list[TrainingStatus] = []
-    train_run(tiny(), tmp_path, report=seen.append)
-    last = seen[-1].metrics
-    assert (last["nodes"], last["actors"], last["restarts"]) == (2, 2, 0)
-    assert len(last["games_per_second_by_node"]) == 2
-    assert 0 < max(status.metrics["weights_behind"] for status in seen) < len(seen)
-    row = json.loads((tmp_path / "metrics.jsonl").read_text().splitlines()[-1])
-    assert row["games_per_second_by_node"] == last["games_per_second_by_node"]
-    events = EventAccumulator(str(tmp_path / "tensorboard"))
-    events.Reload()
-    assert [event.value for event in events.Scalars("cluster/actors")] == [2.0] * len(seen)
 
 
 def test_a_run_survives_a_killed_node_and_uses_new_ones(

@@ -62,14 +62,22 @@ def test_overrides_reach_into_parts(file: Path, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("key", ["search.guide", "search.guide_weight", "play.guide_playouts"])
-def test_a_renamed_key_is_an_error_that_names_the_new_one(key: str) -> None:
-    part, _, name = key.partition(".")
-    new = f"{part}.{RENAMED_KEYS[name]}"
-    with pytest.raises(ConfigError, match=f"the key {key} has been renamed to {new}$"):
-        load_config("vadus-5", [f"{key}=0"])
-    with pytest.raises(CheckpointError, match=f"c.json: the key {name} has been renamed to {RENAMED_KEYS[name]}$"):
-        PlaySettings.parse({name: 0}, "c.json")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("search.guide", "leaf_values"),
+        ("play.guide_playouts", "leaf_value_playouts"),
+        ("search.full_share", "full_search_share"),
+        ("learner.final_board_weight", "ownership_weight"),
+    ],
+)
+def test_a_renamed_key_is_an_error_that_names_the_new_one(old: str, new: str) -> None:
+    part, _, name = old.partition(".")
+    with pytest.raises(ConfigError, match=rf"^vadus-5: the key {old} has been renamed to {part}\.{new}$"):
+        load_config("vadus-5", [f"{old}=0"])
+    if name in RENAMED_KEYS:
+        with pytest.raises(CheckpointError, match=f"c.json: the key {name} has been renamed to {new}$"):
+            PlaySettings.parse({name: 0}, "c.json")
 
 
 @pytest.mark.parametrize(
@@ -78,24 +86,13 @@ def test_a_renamed_key_is_an_error_that_names_the_new_one(key: str) -> None:
         ("chanels=8", "unknown key chanels; valid keys: game, algorithm, .*frames,"),
         ("network.chanels=8", "network: unknown key chanels; valid keys: kind, channels, blocks"),
         ("network.channels=0", "network: channels must be >= 1, got 0"),
-        ("network.channels=1_000_000", "network: channels must be .* 1000000"),
         ("network.kind=transformer", "network: kind must be one of .*scalar_value_network.*'transformer'"),
-        ("network.kind=[scalar_value_network]", "network: kind must be one of"),
         ("frames.x=8", "frames is 1000"),
-        ("game=vadus(size=1)", "game: .*size"),
         ("algorithm=dqn", "algorithm must be one of alphazero, ppo, got 'dqn'"),
-        ("algorithm=[ppo]", r"algorithm must be one of alphazero, ppo, got \['ppo'\]"),
-        ("learning_rate=1" + 400 * "0", "learning_rate must be a valid number"),
-        ("learning_rate=[]", r"learning_rate must have at least 1 items, got \[\]"),
-        ("learning_rate=[[0, 1], [1, 0]]", "learning_rate.1.1 must be > 0, got 0"),
         ("learning_rate=[[0, 1], [2, 1]]", "learning_rate.1.0 must be <= 1, got 2"),
         ("learning_rate=[[0.5, 1], [0, 1]]", "learning_rate: progress must start at 0 and increase, got 0.5, 0"),
-        ("frames=1" + 5000 * "0", "frames=1"),
-        ("frames=0x1" + 5000 * "0", "frames must be .*very large int"),
         ("frames=1" + 30 * "0", "frames must be < 9.2.*, got 1000"),
-        ("discount=1.1", "discount must be <= 1, got 1.1"),
         ("opponents={latest: 0, past: 0, random: 0, greedy: 0}", "shares .* must have a sum > 0"),
-        ("matches.num_pairs=200000", "num_pairs must be <= 100000, got 200000"),
         ("matches.opponents=[random, greedy, random]", "opponents must be different, got random, greedy, random"),
         ("minibatch_size=511", "minibatch_size .*8192.*511"),
         ("network={channels: ", "override 'network={channels: ' is not valid YAML"),
@@ -119,20 +116,6 @@ def test_a_configuration_made_in_python_is_checked(values: dict[str, Any], messa
         AlphaZeroConfig(**{"game": "vadus(size=5)", **values})
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("search.full_share", "search.full_search_share"),
-        ("search.fast_simulations", "search.capped_simulations"),
-        ("learner.samples_per_position", "learner.replay_ratio"),
-        ("learner.final_board_weight", "learner.ownership_weight"),
-    ],
-)
-def test_the_error_for_an_old_key_names_the_new_one(old: str, new: str) -> None:
-    with pytest.raises(ConfigError, match=rf"^vadus-5: the key {old} has been renamed to {new}$"):
-        load_config("vadus-5", [f"{old}=0.5"])
-
-
 def test_features_need_a_game_that_has_some(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_config("vadus-5", ["network.features=true"]).network.features
     monkeypatch.setattr(algorithms, "has_features", lambda game: False)
@@ -144,16 +127,11 @@ def test_features_need_a_game_that_has_some(monkeypatch: pytest.MonkeyPatch) -> 
     ("text", "message"),
     [
         ("", "must be a mapping, got NoneType"),
-        ("game: [", "is not valid YAML"),
         ("game: vadus\ngame: laido\nframes: 10", "duplicate key 'game'"),
-        ("frames: 10", "the key algorithm is missing; it must be one of alphazero, ppo"),
-        ("algorithm: ppo\nframes: 10", "the key game is missing"),
         *((f"game: !!{kind}\nframes: 10", "is not valid YAML") for kind in ("bool x", "timestamp x", "int ''")),
         ("game: !!python/object/apply:os.getcwd []\nframes: 10", "is not valid YAML"),
-        *((text, "is not valid YAML") for text in ("? [1]\n: 2", "? {a: 1}\n: 2", "a: &a [*a]")),
         ("a: " + 5000 * "[" + 5000 * "]", "nested too deeply"),
         ("a0: &a0 x\n" + "".join(f"a{n}: &a{n} [{9 * f'*a{n - 1}, '}]\n" for n in range(1, 9)), "100,000 values"),
-        ("a:\n  <<: &a {b: 1}\n\x00", "is not valid YAML"),
         (b"\xff\xfe\xfd", "not UTF-8 text"),
     ],
 )

@@ -15,13 +15,9 @@ import pytest
 pytest.importorskip("torch")
 
 from processes import Run
-from random_networks import save_network
-from stoneworks.envs.rules import load_game
-from stoneworks.envs.rules.game_registry import small_games
-from stoneworks.evaluation.records import GameRecord, read_records, write_records
+from stoneworks.evaluation.records import read_records, write_records
 from stoneworks.models.checkpoint import CheckpointError
-from stoneworks.text import duration, percent
-from stoneworks.training.runs import report as reports
+from stoneworks.text import percent
 from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.config_files import parse_config
 from stoneworks.training.runs.report import write_report
@@ -81,26 +77,6 @@ def test_the_report_shows_scores_losses_games_and_policies(alphazero_run: Path, 
     assert sorted(path.name for path in (alphazero_run / "report").iterdir()) == left, "pictures before are gone"
 
 
-def test_the_games_have_the_colors_of_their_end(alphazero_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    swapped = load_game("laido(size=3)").deserialize_state("b4\nswap\npass\npass")
-    game = GameRecord.of_state(swapped, ("first", "second")), 0
-    (alphazero_run / reports.PICTURES).mkdir(exist_ok=True)
-    monkeypatch.setattr(reports, "_match_games", lambda run: [game])
-    assert "first (White) against second" in "".join(reports._games(read_run(alphazero_run)))
-
-
-@pytest.mark.parametrize("name", [game for game in small_games() if load_game(game).num_action_planes > 1])
-def test_a_game_with_several_kinds_of_actions_labels_their_sum(name: str, alphazero_run: Path, tmp_path: Path) -> None:
-    game = load_game(name)
-    training = read_run(alphazero_run).training
-    folder = tmp_path / "other"
-    save_network(folder / "checkpoint", game, training={**training, "match_results": []})
-    text = write_report(folder).read_text()
-    assert f"sum of the probabilities of its actions, of which there are {game.num_action_planes} kinds" in text
-    assert "No match has been played yet" in text
-    assert (folder / "report" / "policy-3.png").is_file()
-
-
 def test_a_run_of_ppo_has_a_report_too(ppo_run: Path) -> None:
     text = write_report(ppo_run).read_text()
     for heading in ("Scores", "Training games", "Losses", "Speed", "Games", "What the network would play"):
@@ -131,11 +107,6 @@ def test_a_damaged_run_is_neither_reported_nor_shipped_nor_trained(alphazero_run
         with pytest.raises(CheckpointError, match="checkpoint: training"):
             use()
     assert not (tmp_path / "shipped").exists()
-
-
-def test_durations_are_said_in_words() -> None:
-    words = {45.4: "45 s", 60: "1 min", 3599.9: "1 h 0 min", 12000: "3 h 20 min"}
-    assert {seconds: duration(seconds) for seconds in words} == words
 
 
 Change = Callable[[dict[str, Any]], object]
@@ -206,4 +177,4 @@ def test_invalid_lines_of_metrics_are_skipped(alphazero_run: Path) -> None:
 def test_games_of_another_game_are_not_shown_as_those_of_the_run(alphazero_run: Path) -> None:
     for file in (alphazero_run / "matches").glob("*.jsonl"):
         write_records(file, [record.replace(game="vadus(size=3)") for record in read_records(file)])
-    assert list(reports._games(read_run(alphazero_run))) == []
+    assert "The end of one game" not in write_report(alphazero_run).read_text()

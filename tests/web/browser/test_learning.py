@@ -65,6 +65,7 @@ def test_a_newcomer_plays_the_lessons_and_reads_the_illustrated_rules(visit_on_s
     page = visit_on_screens(f"/learn/{name}")
     page.get_by_role("link", name="Illustrated rules").click()
     expect(page.locator("figure [role=img] > svg")).to_have_count(len(guide.illustrations))
+    expect(page.get_by_text("Green: legal.")).to_contain_text("slides" if name == "trugo" else "Yellow")
     expect(page.locator("figcaption")).to_have_text([illustration.caption for illustration in guide.illustrations])
     assert_fits(page)
     assert_accessible(page)
@@ -89,17 +90,6 @@ def test_a_wrong_answer_is_told_and_not_played_on_the_board_of_the_last_step(vis
     expect(page.locator(".learn .status")).to_have_text("Legal, but not what this step asks for: c2.")
     expect(page.locator(".hit.hinted")).to_have_attribute("data-place", "c3")
     hit(page, "c3").click()
-    expect(page.locator(".learn .status")).to_have_text("Done.")
-
-
-def test_a_step_shows_what_it_asks_for(visit_on_screens: OpenPage) -> None:
-    page = visit_on_screens("/learn/trugo")
-    for _ in range(3):
-        page.get_by_role("button", name="Skip").click()
-    for place in ("c4v", "d4v"):
-        page.get_by_role("button", name="Show me").or_(page.locator(".hit.hinted")).first.click()
-        expect(page.locator(".hit.hinted")).to_have_attribute("data-place", place)
-    page.locator(".hit.hinted").click()
     expect(page.locator(".learn .status")).to_have_text("Done.")
 
 

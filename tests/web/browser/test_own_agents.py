@@ -81,16 +81,6 @@ def test_charts_of_one_value_have_a_scale(open_page: OpenPage, start_server: Any
             assert 2.5 < float(number) < 3.5
 
 
-def test_the_hinted_rotation_of_a_tile_is_shown(visit_on_screens: OpenPage, post: Callable[..., Any]) -> None:
-    game = post("games", game="trugo(radius=3,tiles=7)", players=[None, None])
-    page = visit_on_screens(f"/play/{game['id']}")
-    button(page, "hint").click()
-    expect(page.locator(".status")).to_contain_text("Hint of ")
-    suggested = page.locator(".status").inner_text().partition(": ")[2]
-    page.locator(".hit.hinted").hover()
-    expect(page.locator(".preview")).to_have_attribute("data-action", suggested)
-
-
 def test_a_pass_is_called_so_and_hinted_as_a_button(visit_on_screens: OpenPage, post: Callable[..., Any]) -> None:
     game = post("games", game="laido(size=3)", players=[None, None], actions=["c3", "b3", "pass"])
     page = visit_on_screens(f"/play/{game['id']}")

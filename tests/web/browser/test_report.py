@@ -43,9 +43,3 @@ def test_turning_points_are_on_the_curve_and_among_moves(visit_on_screens: OpenP
     expect(page.locator(".move[aria-current][data-mark]")).to_have_count(1)
     assert_fits(page)
     assert_accessible(page)
-
-
-def test_a_report_names_the_players_of_the_game(visit_on_screens: OpenPage, post: Callable[..., Any]) -> None:
-    game = post("games", game="vadus(size=3)", players=[None, "greedy"], actions=["c3", "pass", "pass"])
-    page = visit_on_screens(f"/analyze/{game['id']}")
-    expect(page.locator(".report tbody td:first-child")).to_have_text(["Black (person)", "White (greedy)"])

@@ -96,12 +96,6 @@ def test_an_agent_named_by_the_user_and_each_kind_of_heat_map(visit: OpenPage, p
     page.get_by_role("button", name=re.compile("^Remove")).click()
 
 
-def test_a_proven_result_says_how_many_actions_it_takes(visit: OpenPage) -> None:
-    page = visit("/analyze?game=laido(size=3)&moves=c3,b3,pass")
-    page.get_by_label("Add an agent").select_option("mcts:100")
-    expect(page.get_by_role("region", name="mcts:100")).to_contain_text("proven win in 1 action ·")
-
-
 def test_a_bad_move_leaves_the_form_and_capitals_are_read(visit: OpenPage) -> None:
     page = visit("/analyze", expects_errors=True)
     page.get_by_label("Game string").fill("vadus(size=5)")
@@ -124,28 +118,6 @@ def test_places_that_are_clicked_fast_are_one_line(visit: OpenPage) -> None:
     expect(page.locator(".tree .move")).to_have_text(["e5", "a5", "b5"])
     expect(page.locator(".move[aria-current]")).to_have_text("b5")
     expect(page.locator(".variation")).to_have_count(0)
-
-
-@pytest.mark.parametrize(
-    ("path", "place", "text"),
-    [("/nowhere", ".error", "There is no such page."), ("/watch", "pre", "stoneworks web runs/ games.jsonl")],
-)
-def test_an_unknown_address_and_a_page_without_folders_say_so(
-    visit_on_screens: OpenPage, path: str, place: str, text: str
-) -> None:
-    page = visit_on_screens(path, expects_errors=path == "/nowhere")
-    expect(page.locator(place)).to_have_text(text)
-    assert_fits(page)
-    assert_accessible(page)
-
-
-def test_records_open_on_the_board(visit: OpenPage, watched: Path) -> None:
-    page = visit("/analyze")
-    page.get_by_role("radio", name="Laido").check(force=True)
-    expect(page.get_by_label("Game string")).to_have_value("laido(pie_rule=True,size=9,tie_break='hills')")
-    page.locator("#import-file").set_input_files(watched / "games.jsonl")
-    page.wait_for_url("**/analyze/**")
-    expect(page.locator(".move")).to_have_count(len(random_records(1)[0].actions))
 
 
 def test_variations_comments_and_links(visit: OpenPage) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 from playwright.sync_api import Page, Route, expect
@@ -15,7 +16,8 @@ from playwright.sync_api import Page, Route, expect
 from game_play import random_state
 from pages import OpenPage, assert_accessible, assert_fits, delay_answers, hit
 from stoneworks import load_game
-from stoneworks.envs.drawing import theme
+from stoneworks.envs.drawing import action_places, theme
+from stoneworks.envs.rules import State
 
 BLOCKED_STORAGE = """Object.defineProperty(window, 'localStorage', {
   get() { throw new DOMException('denied', 'SecurityError'); }
@@ -101,7 +103,7 @@ def test_a_bot_is_prepared_before_the_game_begins_and_a_wait_is_explained(visit:
 
 def test_the_board_says_that_the_opponent_is_to_move(visit: OpenPage, post: Callable[..., Any]) -> None:
     page = visit()
-    delay_answers(page, "bot", 4000)
+    delay_answers(page, "bot", 60_000)  # longer than a click takes on a busy machine
     page.goto(page.url.rstrip("/") + play(page, "vadus(size=3)", post, players=["random", None]))
     expect(page.locator(".status")).to_contain_text("random is thinking")
     page.locator(".overlay").click(position={"x": 9, "y": 9})
@@ -215,7 +217,76 @@ PLACE = """(place) => {
 }"""
 
 
+@pytest.mark.parametrize(("game", "sides"), [("taugo", 4), ("laido(size=3)", 6), ("trugo", 6)])
+def test_the_board_is_turned_side_by_side_within_its_view(
+    visit: OpenPage, post: Callable[..., Any], game: str, sides: int
+) -> None:
+    page = visit(play(visit("/"), game, post))
+    page.locator(".board .picture").wait_for()
+    places = page.locator(".hit").evaluate_all("hits => hits.map((hit) => hit.dataset.place)")
+    before = page.evaluate(PLACE, places[0])
+    seen = [before]
+    for _ in range(sides - 1):
+        page.keyboard.press("t")
+        seen.append(page.evaluate(PLACE, places[0]))
+        assert page.evaluate(OUTSIDE) == []
+    assert len({(round(box["x"] / 8), round(box["y"] / 8)) for box in seen}) == sides
+    page.keyboard.press("t")
+    assert page.evaluate(PLACE, places[0]) == pytest.approx(before, abs=0.5)
+
+
+OUTSIDE = """() => {
+  const frame = document.querySelector(".overlay").getBoundingClientRect();
+  const centers = [...document.querySelectorAll(".hit .area")].map((area) => area.getBoundingClientRect());
+  const isOutside = (box) =>
+    box.x < frame.x - 1 || box.y < frame.y - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 1;
+  return centers.filter(isOutside);
+}"""
+
+
+def test_what_a_cut_would_change_is_shown_under_the_mouse(visit: OpenPage, post: Callable[..., Any]) -> None:
+    state = load_game("taugo(size=8)").new_initial_state()
+    rng = np.random.default_rng(5)
+    while not any(is_cut(state, action) for action in state.legal_actions()):
+        state.apply_action(rng.choice(state.legal_actions()))
+    cut = next(action for action in state.legal_actions() if is_cut(state, action))
+    game = state.get_game()
+    actions = " ".join(game.action_to_string(action) for action in state.history())
+    page = visit(play(visit("/"), "taugo(size=8)", post, actions, confirm=False))
+    place = action_places(game, cut)[0].name
+    hit(page, place).hover()
+    if any(action_places(game, other)[0].name == place for other in state.legal_actions() if other != cut):
+        hit(page, place).click()
+        page.locator(f'.choices [data-action="{game.action_to_string(cut)}"]').hover()
+    expect(page.locator(f'.changes[data-action="{game.action_to_string(cut)}"] circle')).not_to_have_count(0)
+    after = state.clone()
+    after.apply_action(cut)
+    changed = int((after.record["stones"] != state.record["stones"]).sum())
+    assert changed > 1
+    expect(page.locator(".changes circle")).to_have_count(changed)
+
+
+def is_cut(state: State, action: int) -> bool:
+    """Return whether an action is a cut."""
+    num_cells = state.get_game().grid.num_cells
+    return num_cells <= action < 5 * num_cells
+
+
 # -- Names and ways on -----------------------------------------------------------------------------------------------------
+
+
+def test_people_can_name_themselves(visit: OpenPage) -> None:
+    page = visit("/")
+    page.get_by_role("radio", name="Vadus").check(force=True)
+    page.locator(".seats select").first.select_option("")
+    name = page.get_by_role("textbox", name="Name of the person in seat 1")
+    name.fill("Ada <b>")
+    page.locator(".seats select").last.select_option("random")
+    expect(page.get_by_role("textbox", name="Name of the person in seat 2")).to_be_hidden()
+    page.get_by_role("button", name="Start the game").click()
+    expect(page.locator(".player strong").first).to_have_text("Ada <b>")
+    page.reload()
+    expect(page.locator(".player strong").first).to_have_text("Ada <b>")
 
 
 def test_an_ended_game_has_a_card_with_the_reason_and_the_ways_on(visit: OpenPage, post: Callable[..., Any]) -> None:

@@ -44,38 +44,6 @@ def status(page: Page) -> Locator:
     return page.locator(".status")
 
 
-def test_the_turn_and_what_is_left_are_in_view(open_game: OpenPage) -> None:
-    page = open_game("vadus(size=3)", "c3")
-    expect(status(page)).to_have_text("White to move: first of two stones, or a pass")
-    hit(page, "a3").click()
-    expect(status(page)).to_have_text("White to move: second of two stones")
-    page = open_game("trugo(radius=3,tiles=7)", "d4/0")
-    expect(status(page)).to_have_text("Blue to move: lay a tile")
-    expect(page.locator(".supplies")).to_have_text(
-        "waxing phase (tiles are added), tiles in the pool: 6; pieces in reserve: 25 White, 25 Blue; turn 2 of at most 400"
-    )
-    page = open_game("taigo(radius=3)")
-    expect(page.locator(".supplies")).to_have_text("tiles left: 39; cones left: 5 dark, 5 light")
-    hit(page, "d3").click()
-    expect(status(page)).to_have_text("d3 is the dark half; now the light half, or click elsewhere")
-    expect(status(page)).to_be_in_viewport()
-    expect(page.locator(".supplies")).to_be_in_viewport()
-
-
-@pytest.mark.parametrize(
-    ("game", "actions", "score"),
-    [
-        ("taugo(size=4)", "c3 end", "Score: Black 0; White 0.5"),
-        ("vadus(size=3)", "c3 a3 a4", "Group values: Black -1; White 2"),
-        ("laido(size=3)", "b4 swap", "Group values: White none; Black -1"),
-    ],
-)
-def test_the_score_is_in_view(open_game: OpenPage, game: str, actions: str, score: str) -> None:
-    page = open_game(game, actions)
-    expect(page.locator(".score")).to_have_text(score)
-    expect(page.locator(".score")).to_be_in_viewport(ratio=1)
-
-
 def test_the_board_keeps_its_place_during_a_turn(open_game: OpenPage) -> None:
     page = open_game("taigo(radius=3)")
 
@@ -89,17 +57,6 @@ def test_the_board_keeps_its_place_during_a_turn(open_game: OpenPage) -> None:
         assert top() == before
     expect(page.locator('[data-name="commit"]')).to_be_visible()
     assert top() == before
-
-
-def test_an_ending_is_explained_to_the_loser_and_its_stones_are_marked(open_game: OpenPage) -> None:
-    page = open_game("vadus(size=4)", "d4 a4 a5 pass pass", (None, "greedy"))
-    expect(status(page)).to_have_text(
-        "You lost: the best group decides: Black's d4 is worth −1 (no path, 1 extra), "
-        "White's a4–a5 is worth 2 (path of 2, 0 extra)"
-    )
-    expect(page.locator(".picture .deciding circle")).to_have_count(2)
-    page = open_game("vadus(size=4)", "d4 a4 a5 pass pass")
-    expect(status(page)).to_contain_text("White wins by groups: the best group decides")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import { BotChoice } from "../bots.js";
 import { button, count, h, keepFocus, parseSvg, playerName, requestCounter, resultOfPlayers, sleep, table, tableRow, toast, when } from "../dom.js";
 import { GameChoice, howToPlay } from "../games.js";
 import { importButton } from "../import.js";
-import { recall, remember } from "../memory.js";
+import { personNames, recall, remember } from "../memory.js";
 import { countSeconds, prepare } from "../prepare.js";
 
 const PAGE = 20;
@@ -28,6 +28,10 @@ async function newGame(games, go, signal) {
   const remembered = recall("new-game", {}, isChoice);
   const labels = [0, 1].map(() => h("span", {}));
   const seats = labels.map((label) => new BotChoice(label, { chosen: () => getReady() }));
+  const names = personNames().map((name, seat) =>
+    h("input", { type: "text", maxlength: "40", value: name, placeholder: "Name (optional)", "aria-label": `Name of the person in seat ${seat + 1}`, class: "person-name" }),
+  );
+  seats.forEach((seat, index) => seat.element.append(names[index]));
   const rules = h("div", {});
   const unrated = h("p", { class: "faint", hidden: true }, "No bot has been rated on this board, so there are no levels.");
   const ready = h("p", { class: "faint preparing" });
@@ -91,6 +95,7 @@ async function newGame(games, go, signal) {
         }
         const players = seats.map((seat) => seat.value);
         remember("new-game", { game: choice.game.name, values: choice.values(), players: players.map((name) => name ?? ""), confirm: confirm.checked });
+        remember("names", names.map((input) => input.value.trim()));
         const game = await post("games", { game: choice.game.name, options: choice.values(), players, confirm: confirm.checked });
         go(`play/${game.id}`);
       },

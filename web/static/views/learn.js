@@ -14,6 +14,9 @@ export async function showLessons(view, { id, signal, go }) {
   await page.start(0);
 }
 
+/** What pictures of picked pieces show. */
+const PICKS = " On corners of tiles, + is legal. A picked piece has an orange ring; green lines are slides, red dashes are steps, and dots are where it may stop.";
+
 /** Shows the rules of a game: in short, then the pictures of a turn, an ending and each ruling. */
 export async function showRules(view, { id, signal }) {
   const game = (await info()).games.find(({ name }) => name === id);
@@ -26,10 +29,11 @@ export async function showRules(view, { id, signal }) {
     const labeled = h("div", { role: "img", "aria-label": description }, picture);
     return h("figure", { class: "card" }, h("h2", {}, title, ruling && h("span", { class: "faint" }, ` ${ruling}`)), labeled, h("figcaption", {}, caption));
   });
+  const hasPicks = illustrations.some(({ svg }) => svg.includes('class="picked"'));
   view.append(
     h("h1", {}, `Rules of ${game.title}`),
     h("ul", { class: "rules" }, game.summary.map((text) => h("li", {}, text))),
-    h("p", { class: "faint" }, "Green: legal. Red, or x: illegal. Yellow: what the text names. On corners of tiles, + is legal."),
+    h("p", { class: "faint" }, "Green: legal. Red, or x: illegal. Yellow: what the text names.", hasPicks ? PICKS : ""),
     h("div", { class: "illustrations" }, figures),
   );
 }

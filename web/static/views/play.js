@@ -5,7 +5,7 @@ import { Board } from "../board.js";
 import { BotChoice } from "../bots.js";
 import { actionLabel, announce, button, copyLink, h, inTurn, keepFocus, keyList, labeled, playerName, resultText, sleep, swatch, toast, turnText } from "../dom.js";
 import { howToPlay, notation } from "../games.js";
-import { recall, remember } from "../memory.js";
+import { personNames, recall, remember } from "../memory.js";
 import { countSeconds, prepare } from "../prepare.js";
 
 export async function showGame(view, { id, signal, go }) {
@@ -42,6 +42,7 @@ class GamePage {
           this.status.textContent = text || this.statusText();
         },
         onMiss: (click) => this.explain(click),
+        foresee: (action) => this.foresee(action),
       },
     );
     this.supplies = h("p", { class: "faint supplies" });
@@ -93,7 +94,8 @@ class GamePage {
           ["Escape", "choose another place"],
           ["wheel, r", "turn a tile"],
           ["p, e, s", "pass, end the turn, swap"],
-          ["u, h, f", "undo, hint, flip the board"],
+          ["u, h", "undo, hint"],
+          ["f, t", "flip the board, turn it by one side"],
           ["← →, Home, End", "look at earlier and later positions"],
         ]),
       ),
@@ -148,7 +150,7 @@ class GamePage {
   }
 
   name(player) {
-    return playerName(this.game.players[player]);
+    return (this.isPerson(player) && personNames()[player]) || playerName(this.game.players[player]);
   }
 
   bots() {
@@ -258,6 +260,7 @@ class GamePage {
           button("Undo", () => this.undo(), { disabled: !game.turns.length, "data-name": "undo" }),
           persons.length ? button("Hint", () => this.askHint(), { disabled: !personToMove, "data-name": "hint" }) : null,
           button("Flip the board", () => this.board.flip(), { "data-name": "flip" }),
+          button("Turn", () => this.board.rotate(), { "data-name": "turn", title: "Turn the board by one side" }),
           persons.length === 1 ? button("Swap sides", () => this.swapSides(), { disabled: Boolean(game.result), "data-name": "sides" }) : null,
           persons.length ? button("Resign", () => this.resign(), { disabled: Boolean(game.result), "data-name": "resign" }) : null,
           h("a", { class: "button", href: `analyze/${this.id}` }, "Analyze"),
@@ -372,6 +375,13 @@ class GamePage {
       if (error.status === 409) this.show(await get(`games/${this.id}`, {}, this.signal));
       else this.showBoard();
     }
+  }
+
+  /** Returns the picture of the position after an action, or null where there is none, such as after the last answer. */
+  async foresee(action) {
+    const { game, actions } = this.game.position;
+    const { svg } = await post("position", { game, actions: [...actions, action] }, this.signal).catch(() => ({ svg: null }));
+    return svg;
   }
 
   /** Shows on the board why a click on it is illegal. */
@@ -537,7 +547,7 @@ class GamePage {
       return;
     }
     if (event.key === "Escape" && this.game.position.instead.length) return this.send("take-back");
-    const names = { Backspace: "take-back", p: "pass", e: "end", s: "swap", u: "undo", h: "hint", f: "flip" };
+    const names = { Backspace: "take-back", p: "pass", e: "end", s: "swap", u: "undo", h: "hint", f: "flip", t: "turn" };
     let name = names[event.key];
     if (event.key === "Enter" && !event.target.closest("button, a, summary, .hit")) name = "commit";
     if (event.key === "p" && !this.element.querySelector('[data-name="pass"]')) name = "end";

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 import game_play
+from naive_trugo import JOINED, NaiveTrugo, corner_of, corners_next_to
 from stoneworks.envs.drawing import draw, theme
+from stoneworks.envs.drawing.annotations import Annotations
 from stoneworks.envs.games.trugo import drawing as trugo
+from stoneworks.envs.games.trugo.routes import corner_at, routes
 from stoneworks.envs.rules import State, load_game
 from svg_reading import centers, groups, pixel, rgb, spelt
 
@@ -81,9 +84,9 @@ def test_the_picture_shows_the_hexes_of_all_numbers() -> None:
 
 def test_filled_hexes_have_their_color_and_a_policy_is_a_heat_map() -> None:
     drawing = draw(played("e5/0"), fill={"e5": "gold", "f5": "gold"}, marks={"f5": "12"})
-    assert pixel(drawing, 0, 0) == rgb("#ffd700")
+    assert pixel(drawing, 0.45 * trugo.PITCH, 0) == rgb("#ffd700")
     assert pixel(drawing, trugo.PITCH * 0.7, 0) == rgb("#ffd700")
-    assert pixel(drawing, *(0.85 * value for value in trugo.CORNERS[1])) == rgb(trugo.BLUE_REGION)
+    assert pixel(drawing, *(0.75 * value for value in trugo.CORNERS[1])) == rgb(trugo.BLUE_REGION)
     state = played(FOUR_TILES)
     policy = np.zeros(state.game.num_actions)
     policy[state.legal_actions()] = 1 / len(state.legal_actions())
@@ -91,3 +94,60 @@ def test_filled_hexes_have_their_color_and_a_policy_is_a_heat_map() -> None:
     assert set(spelt(drawing, "labels")) == set(spelt(draw(state), "labels"))
     assert len(groups(drawing, "fills")) == 1
     assert "fills" not in draw(state, fill=np.zeros_like(policy)).svg, "the pattern of all tiles is seen"
+
+
+def test_the_routes_of_a_picked_piece_lead_to_its_destinations_by_slides_and_at_most_one_step() -> None:
+    """R6, against the plain implementation."""
+    game = load_game("trugo", radius=3, tiles=9)
+    random = np.random.default_rng(1)
+    num_slides = num_steps = num_on_partial_corners = 0
+    for _ in range(40):
+        state, naive = game.new_initial_state(), NaiveTrugo(9, 25, True, 400, 3)
+        while not state.is_terminal() and len(state.history()) < 25:
+            legal = state.legal_actions()
+            picks = [action for action in legal if 4 <= action // game.grid.num_cells < 6]
+            text = state.action_to_string(random.choice(picks if picks and random.random() < 0.5 else legal))
+            state.apply_action(state.string_to_action(text))
+            naive.play(text)
+            if naive.picked is None:
+                continue
+            ends = [divmod(action, game.grid.num_cells) for action in state.legal_actions()]
+            position = game.position(state)
+            found = routes(
+                position,
+                game.grid,
+                corner_at(game.grid, *position.picked),
+                [corner_at(game.grid, k - 6, c) for k, c in ends],
+            )
+
+            def plain(corner: tuple[int, int, int]) -> tuple[int, int, str]:
+                return corner[1] - 3, corner[2] - 3, "^v"[corner[0]]
+
+            slides = [(plain(before), plain(after), cell) for before, after, cell in found[0]]
+            steps = [(plain(before), plain(after)) for before, after in found[1]]
+            for before, after, cell in slides:
+                at = cell % 7 - 3, cell // 7 - 3
+                pairs = [{corner_of(at, name) for name in pair} for pair in JOINED[naive.tiles[at]]]
+                assert {before, after} in pairs
+            assert all(after in corners_next_to(before) for before, after in steps)
+            left = {before for before, *_ in (*slides, *steps)}
+            assert all(corner == naive.picked or not naive.height(corner) for corner in left), "pieces are not passed"
+            entered = {after for _, after, *_ in (*slides, *steps)}
+            assert left <= entered | {naive.picked}, "the routes are connected"
+            assert naive.destinations(naive.picked) <= entered
+            assert {after for _, after in steps} <= naive.destinations(naive.picked)
+            num_slides, num_steps = num_slides + len(slides), num_steps + len(steps)
+            num_on_partial_corners += sum(not naive.is_junction(corner) for corner in left)
+            drawn = draw(state).svg
+            assert ('class="slides"' in drawn, 'class="steps"' in drawn) == (bool(slides), bool(steps))
+    assert min(num_slides, num_steps, num_on_partial_corners) > 20
+
+
+def test_a_region_is_shaded_where_tiles_join_its_corners() -> None:
+    """R6: e5 cuts off e5^; e6 joins it to e6^, and d6 to d6^."""
+    state = played(FOUR_TILES)
+    annotations = Annotations((), {}, {}, {}, True, regions=((0, state.game.grid.cell_index("e5")),), close=True)
+    scene = trugo.compose(state, annotations)
+    (shaded,) = (element for element in scene.elements if 'class="region"' in element)
+    assert trugo.SHADED[0] in shaded
+    assert shaded.count("M") == 3, "the parts of the three tiles at the corner"

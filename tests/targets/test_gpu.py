@@ -1,0 +1,217 @@
+"""Games on a GPU: the code that a card would run, compiled for the processor, and what NVIDIA's assembler says of it."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import ctypes
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import llvmlite.binding
+import numpy as np
+import pytest
+
+from benchmarks import gpu as measured
+from stoneworks.envs.rules import NO_ACTION, Batch, DeviceError, IllegalActionError, load_game
+from stoneworks.envs.rules.compiler import gpu
+from stoneworks.envs.rules.device import program_codes, thread_room
+from stoneworks.extras import MissingDependencyError
+
+pytestmark = [
+    pytest.mark.needs("torch"),
+    pytest.mark.skipif(not hasattr(llvmlite.binding, "create_pass_builder"), reason="llvmlite is too old for a GPU"),
+]
+#: Compiling takes half a minute a game; the slow tests have all of them.
+GAMES = (
+    "vadus(size=3)",
+    *(
+        pytest.param(game, marks=pytest.mark.slow)
+        for game in ("laido(size=3)", "taugo(size=5)", "taigo(radius=3)", "trugo(radius=4,tiles=12)")
+    ),
+)
+
+
+def arrays_of(batch: Batch) -> list[bytes]:
+    arrays = (*(getattr(batch, name) for name in measured.ARRAYS), batch.records(), batch._seeds)
+    return [np.asarray(array).tobytes() for array in arrays]
+
+
+def pair_of(game: str, num_games: int = 7, *, auto_reset: bool = True) -> tuple[Batch, Batch]:
+    program_codes(load_game(game), "cuda", "emulated")  # together, which takes less time
+    one, other = (
+        Batch(game, num_games, auto_reset=auto_reset, seed=3, device=device) for device in ("cpu", "emulated")
+    )
+    return one, other
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_games_are_equal_byte_for_byte_and_threads_take_half_of_their_room(game: str) -> None:
+    one, other = pair_of(game)
+    assert len(other) > gpu.EMULATED_THREADS
+    assert arrays_of(one) == arrays_of(other)
+    ended = 0
+    for number in range(40):
+        actions, others = one.random_actions(), other.random_actions()
+        assert others.tolist() == actions.tolist()
+        one.step(actions)
+        assert other.step(others).rewards.tolist() == one.rewards.tolist()
+        assert arrays_of(one) == arrays_of(other)
+        ended += int((one.terminated | one.truncated).sum())
+        if number % 10 == 5:
+            for mine, theirs in zip(one.random_playouts(), other.random_playouts(), strict=True):
+                assert theirs.tolist() == mine.tolist()
+    assert ended
+
+    arena = other._on_device._arena  # type: ignore[union-attr]
+    arena.fill_(0xA5)
+    other.random_playouts()
+    other.step(other.random_actions())
+    other.reset()
+    room = thread_room(other.game)
+    used = (arena[: gpu.EMULATED_THREADS * room].reshape(-1, room) != 0xA5).any(0).nonzero().max() + 1
+    assert 0 < used <= room / 2
+
+
+def find_assembler() -> str:
+    """Return the path of ptxas, from CUDA or from the package nvidia-cuda-nvcc."""
+    places = [Path(place) / "bin/ptxas" for folder in sys.path for place in Path(folder).glob("nvidia/*")]
+    found = shutil.which("ptxas") or next((str(place) for place in places if place.is_file()), None)
+    return found or pytest.skip("ptxas is not installed (nvidia-cuda-nvcc)")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_assembler_takes_the_code_for_cards_of_2020_and_2022(game: str, tmp_path: Path) -> None:
+    (code,) = program_codes(load_game(game), "cuda")
+    text = code.decode()
+    assert len(re.findall(r"\.visible \.entry", text)) == 5
+    assert not re.search(r"\.extern|\bfma\b|\batom\b|NRT_(in|de)cref", text)  # fused operations round otherwise
+    (tmp_path / "code.ptx").write_bytes(code)
+    for card in ("sm_80", "sm_90"):
+        command = [find_assembler(), f"-arch={card}", tmp_path / "code.ptx", "-o", tmp_path / "code.cubin"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_batch_of_tensors_has_all_methods() -> None:
+    import torch
+
+    one, other = pair_of("vadus(size=3)", 4, auto_reset=False)
+    assert isinstance(other.observations, torch.Tensor)
+    for actions in ([2, 3, 4, 6], np.array([7, 8, 9, 10], np.uint64), [NO_ACTION, 11, 11, 11]):
+        one.step(actions)
+        kept = other.step(torch.tensor(np.asarray(actions, np.int32))).copy()
+    assert [other.state(row) for row in range(4)] == [one.state(row) for row in range(4)]
+    for bad in ([12, 12, 12, 11], np.array([12, 12, 12, 2**64 - 1], np.uint64), torch.tensor([-1, -1, -1, 99])):
+        for batch in (one, other):
+            with pytest.raises(IllegalActionError, match="game 3 of the batch"):
+                batch.step(bad)
+    with pytest.raises(ValueError, match=r"actions must be 4 integers, got torch\.float32"):
+        other.step(torch.zeros(4))
+    for batch in (one, other):
+        batch.load([0, 2], one.states[1:2], trusted=True)
+    other.reset(torch.tensor([False, False, False, True]))
+    one.reset([3])
+    assert arrays_of(one) == arrays_of(other)
+    for same in (copy.deepcopy(other), pickle.loads(pickle.dumps(other))):
+        assert arrays_of(same) == arrays_of(one)
+        same.step(same.random_actions(), trusted=True)
+        assert arrays_of(same) != arrays_of(one)
+    assert arrays_of(one) == arrays_of(other)
+    assert kept.rewards.data_ptr() != other.rewards.data_ptr()  # type: ignore[attr-defined]
+
+
+def test_addresses_that_a_card_would_refuse_are_noticed() -> None:
+    import torch
+
+    (_, batch) = pair_of("vadus(size=3)", 1)
+    board = torch.zeros(1, batch._board.shape[1] + 1, dtype=torch.uint8)[:, 1:]
+    board[:] = batch._board
+    batch._board = board
+    with pytest.raises(DeviceError, match="addresses are not aligned"):
+        batch.step(batch.random_actions())
+
+
+def test_a_missing_card_or_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    for device in ("gpu", "cuda:x", "cpu:1", 0):
+        with pytest.raises(ValueError, match=re.escape(f"got {device!r}")):
+            Batch("vadus(size=3)", 1, device=device)  # type: ignore[arg-type]
+    if not torch.cuda.is_available():
+        with pytest.raises(DeviceError, match="finds no NVIDIA GPU"):
+            Batch("vadus(size=3)", 1, device="cuda")
+    monkeypatch.setitem(sys.modules, "cuda.bindings", None)
+    with pytest.raises(MissingDependencyError, match=r"need cuda; install stoneworks\[gpu\]"):
+        gpu.CudaProgram(b"", "cuda")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingDependencyError, match=r"need torch; install stoneworks\[gpu\]"):
+        Batch("vadus(size=3)", 1, device="cuda")
+
+
+def test_calls_reach_the_driver_with_their_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    calls: list[tuple[Any, ...]] = []
+
+    def launch(function: str, *given: Any) -> tuple[Any, ...]:
+        kinds = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32, ctypes.c_uint8
+        addresses = ctypes.cast(given[8], ctypes.POINTER(ctypes.c_void_p))
+        values = [kind.from_address(addresses[number]).value for number, kind in enumerate(kinds)]
+        calls.append((function, given[:8], values))
+        return (failure if function == "bad" else 0,)
+
+    failure = type("Result", (int,), {"name": "CUDA_ERROR_ILLEGAL_ADDRESS"})(700)
+    driver = ModuleType("driver")
+    driver.__dict__.update(
+        cuModuleLoadData=lambda code: (0, code),
+        cuModuleGetFunction=lambda module, name: (0, name.decode()),
+        cuLaunchKernel=launch,
+        cuGetErrorString=lambda error: (0, b"an illegal memory access"),
+    )
+    bindings = ModuleType("cuda.bindings")
+    bindings.driver = driver  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "cuda.bindings", bindings)
+    monkeypatch.setattr(torch.cuda, "device", contextlib.nullcontext)
+    stream = SimpleNamespace(cuda_stream=77, synchronize=lambda: None)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda: stream)
+    program = gpu.CudaProgram(b"code", "cuda:1")
+    program.launch("step", 300, [ctypes.c_uint8(1)], 1 << 40, 64)
+    assert calls == [("step", (3, 1, 1, 128, 1, 1, 0, 77), [1 << 40, 64, 300, 1])]
+    with pytest.raises(DeviceError, match="cuda:1: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access"):
+        program.launch("bad", 1, [ctypes.c_uint8(1)], 0, 64)
+    assert gpu.num_blocks(10**9) == gpu.MAX_THREADS // 128
+
+
+def test_the_benchmark_runs_from_end_to_end(tmp_path: Path) -> None:
+    file = tmp_path / "gpu.jsonl"
+    options = ["--device", "emulated", "--games", "5", "--seconds", "0.01", "--minutes", "80", "--output", str(file)]
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.gpu", "--game", "vadus(size=3)", "--game", "vadus(size=1)", *options],
+        cwd=Path(str(measured.__file__)).parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    rows = {(row["part"], row["game"]): row for row in measured.read_rows(file)}
+    assert rows["check", "vadus(size=3)"]["differing"] == 0 < rows["check", "vadus(size=3)"]["playout_actions"]
+    for part in ("playouts", "steps"):
+        assert rows[part, "vadus(size=3)"]["per_s"] > 0
+        assert rows[part, "vadus(size=3)"]["bound_per_s"] > 0
+        assert "size" in rows[part, "vadus(size=1)"]["error"]
+    assert {part for part, _ in rows} == set(measured.PARTS)
+
+
+def test_differing_rows_are_counted() -> None:
+    one = np.zeros((3, 4), np.float32)
+    other = one.copy()
+    other[1] = 1
+    other[2, 0] = -0.0
+    assert measured._differ(one, other) == 2
