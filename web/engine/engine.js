@@ -49,12 +49,13 @@ export class Engine {
 
   // -- Memory --------------------------------------------------------------------------------------------------------------
 
-  /** Reserves bytes, which stay where they are, and returns their address. */
+  /** Reserves bytes, zeros that stay where they are, and returns their address. */
   room(bytes) {
     const begin = (this.end + 63) & ~63;
     this.end = begin + bytes;
     const missing = this.end - this.code.memory.buffer.byteLength;
     if (missing > 0) this.code.memory.grow(Math.ceil(missing / PAGE_BYTES));
+    this.array(Uint8Array, begin, bytes).fill(0); // calls may have used it
     return begin;
   }
 
@@ -134,7 +135,6 @@ export class Engine {
     const rows = ALPHA_BETA.rows * depth + 1;
     if (!this.table || this.table.rows < rows) {
       this.table = { rows, entries: this.room(TABLE.size * TABLE.entry), used: this.room(4 * TABLE.size), number: this.room(8), candidates: this.room(4 * rows * number) };
-      this.array(Uint8Array, this.table.entries, TABLE.size * TABLE.entry).fill(0);
     }
     this.use(record);
     const { table } = this;
@@ -163,7 +163,6 @@ export class Engine {
     if (!(this.tree?.maxNodes >= maxNodes)) {
       const maxEdges = Math.min(maxNodes * this.board.num_actions, 1 << 22);
       this.tree = { maxNodes, maxEdges, nodes: this.room(UCT.node * maxNodes), edges: this.room(UCT.edge * maxEdges), game: this.room(TREE.game) };
-      this.array(Uint8Array, this.tree.game, TREE.game).fill(0);
     }
     return this;
   }
