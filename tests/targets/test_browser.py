@@ -23,7 +23,8 @@ from stoneworks.models.search import alphabeta, turn_search, uct
 from stoneworks.models.search.turn_search import leaf_kernels
 
 ROOT = Path(__file__).parents[2]
-GAMES = ("vadus", "laido", "taugo", "taigo", "trugo")
+#: A module takes two minutes to build; the slow tests have all of them.
+GAMES = ("vadus", *(pytest.param(name, marks=pytest.mark.slow) for name in ("laido", "taugo", "taigo", "trugo")))
 
 pytestmark = [
     pytest.mark.needs("torch"),
@@ -75,20 +76,20 @@ class Board:
             yield state
 
 
-@pytest.fixture(scope="module")
-def built() -> Path:
-    """The games, built where the documentation builds them."""
-    from tools.browser.build import build
-
-    folder = ROOT / "build" / "browser"
-    build(folder)
-    return folder
-
-
-@pytest.fixture(params=GAMES)
+@pytest.fixture(scope="module", params=GAMES)
 def name(request: pytest.FixtureRequest) -> str:
     """Each game."""
     return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory, name: str) -> Path:
+    """A folder with the game."""
+    from tools.browser.build import build
+
+    folder = tmp_path_factory.mktemp("built")
+    build(folder, (name,))
+    return folder
 
 
 @pytest.fixture

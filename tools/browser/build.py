@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import FileLock
 
 from stoneworks.envs.drawing import action_choice, action_places, svg, theme
 from stoneworks.envs.drawing.boards import Extent
@@ -92,12 +93,12 @@ def _cached_module(entries: list[targets.EntryFunction]) -> bytes:
     key = hashlib.sha256(repr((parts, source, LANES)).encode()).hexdigest()[:32]
     cache = kernel_cache.cache_folder()
     file = None if cache is None else cache / f"{key}.wasm"
-    if file is not None and file.is_file():
-        return file.read_bytes()
-    module = browser.build_module(entries)
-    if file is not None:
-        write_whole(file, module)
-    return module
+    if file is None:
+        return browser.build_module(entries)
+    with FileLock(file.with_suffix(".lock")):  # another process that builds the same module is faster than both
+        if not file.is_file():
+            write_whole(file, browser.build_module(entries))
+    return file.read_bytes()
 
 
 def describe(game: Game) -> dict[str, Any]:
