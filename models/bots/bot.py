@@ -68,7 +68,7 @@ class Analysis:
         action_evaluations: ``float64[num_legal]``, value of each action on the bot's own scale; minus infinity for actions
             that were not tried.
         line: the best line; empty if it is not known.
-        lines: the best lines of the most visited actions, that of the first one first; empty if they are not known.
+        lines: the best lines of the chosen action and of the most visited others, in this order; empty if they are not known.
     """
 
     player: int

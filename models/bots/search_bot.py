@@ -191,7 +191,7 @@ class SearchBot(NetworkBot):
             line=tuple(self._last.best_line(chosen, LINE_ACTIONS)),
             lines=tuple(
                 tuple(self._last.best_line(int(actions[edge]), LINE_ACTIONS))
-                for edge in np.lexsort((-policy, -visits))[:NUM_LINES]
+                for edge in np.lexsort((-policy, -visits, actions != chosen))[:NUM_LINES]
                 if visits[edge]
             ),
         )
