@@ -49,7 +49,8 @@ pytest-slow: setup  ## the slow tests: perfect play after training, kills, exhau
 coverage: setup  ## the lines and branches that the tests run; for reading, nothing depends on it
 	$(PYTEST) --cov --cov-report term
 
-test-browser: setup links  ## the web interface and the documentation site, which it builds, in Debian's Chromium (apt-get install chromium)
+test-browser: setup  ## the web interface and the documentation site, which it builds, in Debian's Chromium (apt-get install chromium)
+	@$(MAKE) links  # as a prerequisite, it would let other targets of after-tests begin before this one, the longest
 	$(PYTHON) -m pytest tests/web/browser --numprocesses auto --dist loadfile
 
 INTEGRATIONS := torch rllib agilerl pufferlib lightzero trackers datasets
