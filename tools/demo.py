@@ -26,7 +26,7 @@ from stoneworks.training.runs.display import train
 
 CONFIG = "vadus-5-demo"
 #: Pairs of games per match, and those that are played at a time, between which the score is shown.
-NUM_PAIRS = {"random": 20, "greedy": 100}
+NUM_PAIRS = {"random": 20, "greedy": 60}
 PAIRS_AT_A_TIME = 20
 #: Simulations of the agent's search in the final matches.
 SIMULATIONS = 64
