@@ -212,9 +212,10 @@ class Game(GameDefinition["State"]):
 
     @cached_property
     def initial_records(self) -> npt.NDArray[np.void]:
-        """``state_dtype[1]``, the record of the initial position."""
+        """``state_dtype[1]``, the record of the initial position; read-only."""
         records = self.blank_records(1)
         self.compiled(templates.reset_batch)(self.board, records, np.zeros(1, np.int64))
+        records.flags.writeable = False  # all states begin with it
         return records
 
     def check_tags(self, records: npt.NDArray[np.void]) -> None:
