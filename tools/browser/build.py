@@ -24,7 +24,6 @@ from stoneworks.envs.drawing.parts import Parts
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.rules.compiler import browser, kernel_cache, targets
 from stoneworks.envs.rules.parts import drawing_of
-from stoneworks.files import write_whole
 from stoneworks.models.inference import winograd
 from stoneworks.models.machine import num_processors
 from stoneworks.models.network_inputs import NetworkInputs
@@ -45,7 +44,7 @@ WEIGHTS_DTYPE = "float32"
 
 
 def build(folder: Path, names: tuple[str, ...] = GAMES) -> None:
-    """Write all files; in processes of their own, those of the games that have changed."""
+    """Write all files, those of each game in a process of its own; modules that have not changed come from the cache."""
     browser.find_linker()
     folder.mkdir(parents=True, exist_ok=True)
     commands = [[sys.executable, "-m", "tools.browser.build", str(folder), name] for name in names]
@@ -92,13 +91,15 @@ def _cached_module(entries: list[targets.EntryFunction]) -> bytes:
     source = [Path(str(module.__file__)).read_bytes() for module in (browser, targets, winograd)]
     key = hashlib.sha256(repr((parts, source, LANES)).encode()).hexdigest()[:32]
     cache = kernel_cache.cache_folder()
-    file = None if cache is None else cache / f"{key}.wasm"
-    if file is None:
+    if cache is None:
         return browser.build_module(entries)
+    file = cache / f"browser-{key}.kernel"
     with FileLock(file.with_suffix(".lock")):  # another process that builds the same module is faster than both
-        if not file.is_file():
-            write_whole(file, browser.build_module(entries))
-    return file.read_bytes()
+        module = kernel_cache.read_checked(file)
+        if module is None:
+            module = browser.build_module(entries)
+            kernel_cache.write_checked(file, module)
+    return module
 
 
 def describe(game: Game) -> dict[str, Any]:
