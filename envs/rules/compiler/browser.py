@@ -20,16 +20,20 @@ from typing import Any
 import numpy as np
 
 from stoneworks.envs.rules.compiler.compiler import kernel
-from stoneworks.envs.rules.compiler.targets import EntryFunction, Target, TargetError, compile_entries, entry_function
+from stoneworks.envs.rules.compiler.targets import (
+    EntryFunction,
+    Target,
+    TargetError,
+    blocks,
+    compile_entries,
+    entry_function,
+)
 
-# A block begins with numba's header: reference count, destructor and its argument, data, size, allocator. Blocks end where they
-# were asked to, which the heap remembers; the last one is given back as soon as it is no longer used.
+# Blocks end where they were asked to, which the heap remembers.
 _RUN_TIME = """
-%block = type { i64, ptr, ptr, ptr, i64, ptr }
 @heap = internal global i32 0
 declare i32 @llvm.wasm.memory.size.i32(i32)
 declare i32 @llvm.wasm.memory.grow.i32(i32, i32)
-declare void @llvm.trap()
 
 define void @set_heap(i32 %begin) {
   store i32 %begin, ptr @heap
@@ -61,18 +65,6 @@ done:
   ret ptr %place
 }
 
-define ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 %align) {
-  %all = add i64 %size, 64
-  %place = call ptr @NRT_Allocate(i64 %all)
-  store i64 1, ptr %place
-  %data = getelementptr i8, ptr %place, i32 64
-  %at_data = getelementptr %block, ptr %place, i32 0, i32 3
-  store ptr %data, ptr %at_data
-  %at_size = getelementptr %block, ptr %place, i32 0, i32 4
-  store i64 %size, ptr %at_size
-  ret ptr %place
-}
-
 define ptr @NRT_MemInfo_alloc(i64 %size) {
   %place = call ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 64)
   ret ptr %place
@@ -89,10 +81,6 @@ define void @NRT_MemInfo_call_dtor(ptr %place) {
   %is_last = icmp eq i32 %end, %last
   %heap = select i1 %is_last, i32 %begin, i32 %last
   store i32 %heap, ptr @heap
-  ret void
-}
-
-define void @NRT_Free(ptr %place) {
   ret void
 }
 
@@ -238,7 +226,7 @@ def browser() -> Target:
         triple="wasm32-unknown-unknown",
         cpu="generic",
         features="+bulk-memory,+nontrapping-fptoint,+sign-ext,+simd128",
-        run_time=_RUN_TIME,
+        run_time=blocks(header_bytes=64) + _RUN_TIME,
         renamed=renamed,
         library=tuple(entry_function(f"accurate_{name}", function, {}) for name, function in library.items()),
         kept=("set_heap", "__multi3"),

@@ -1,8 +1,8 @@
 """The target ``gpu``: code for NVIDIA's cards (PTX) in which each thread plays a game, and the same code for the processor.
 
 An entry function that takes the number of a thread (see ``per_thread`` of
-:func:`stoneworks.envs.rules.compiler.targets.entry_function`) becomes a function that the card runs in many threads. If there
-are more rows than threads, each thread takes every so-manieth row.
+:func:`stoneworks.envs.rules.compiler.targets.entry_function`) becomes a function that the card runs in many threads. With
+n threads and more rows, each thread takes every n-th row.
 
 What kernels allocate comes from an *arena*, memory of the caller with the same room for each thread. It is empty again for each
 row. A thread that needs more room stops the program.
@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import llvmlite.binding as llvm
 from numba import types
 
-from stoneworks.envs.rules.compiler.targets import EntryFunction, Target, TargetError, compile_entries
+from stoneworks.envs.rules.compiler.targets import EntryFunction, Target, TargetError, blocks, compile_entries
 from stoneworks.extras import require_extra
 
 #: Threads of a block, which start and end together.
@@ -28,13 +28,10 @@ MAX_THREADS = 1 << 17
 #: Threads of the processor's version: few, so that tests see threads with several rows.
 EMULATED_THREADS = 3
 
-# A block begins with numba's header: reference count, destructor and its argument, data, size, allocator. ``@free`` is the
-# address of each thread's free room; the last block is given back as soon as it is no longer used.
-_RUN_TIME = f"""
-%block = type {{ i64, ptr, ptr, ptr, i64, ptr }}
+# ``@free`` is the address of each thread's free room.
+_RUN_TIME = f"""{blocks(header_bytes=48)}
 @free = internal addrspace(3) global [{THREADS_PER_BLOCK} x ptr] undef
 @end = internal addrspace(3) global [{THREADS_PER_BLOCK} x ptr] undef
-declare void @llvm.trap()
 
 define ptr @NRT_Allocate(i64 %size) {{
   %thread = call i32 @thread_of_block()
@@ -57,18 +54,6 @@ done:
   ret ptr %place
 }}
 
-define ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 %align) {{
-  %all = add i64 %size, 48
-  %place = call ptr @NRT_Allocate(i64 %all)
-  store i64 1, ptr %place
-  %data = getelementptr i8, ptr %place, i64 48
-  %at_data = getelementptr %block, ptr %place, i32 0, i32 3
-  store ptr %data, ptr %at_data
-  %at_size = getelementptr %block, ptr %place, i32 0, i32 4
-  store i64 %size, ptr %at_size
-  ret ptr %place
-}}
-
 define void @NRT_MemInfo_call_dtor(ptr %place) {{
   %thread = call i32 @thread_of_block()
   %at_free = getelementptr [{THREADS_PER_BLOCK} x ptr], ptr addrspace(3) @free, i32 0, i32 %thread
@@ -81,10 +66,6 @@ define void @NRT_MemInfo_call_dtor(ptr %place) {{
   %is_last = icmp eq ptr %after, %last
   %free = select i1 %is_last, ptr %place, ptr %last
   store ptr %free, ptr addrspace(3) %at_free
-  ret void
-}}
-
-define void @NRT_Free(ptr %place) {{
   ret void
 }}
 """

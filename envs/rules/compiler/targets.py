@@ -66,6 +66,34 @@ done:
 """
 
 
+def blocks(header_bytes: int) -> str:
+    """Return LLVM code of blocks of memory with the data ``header_bytes`` after the begin, by the target's ``NRT_Allocate``.
+
+    A block begins with numba's header: reference count, destructor and its argument, data, size, allocator. The target gives back
+    the last block in ``NRT_MemInfo_call_dtor``, as soon as it is no longer used, and others not at all.
+    """
+    return f"""
+%block = type {{ i64, ptr, ptr, ptr, i64, ptr }}
+declare void @llvm.trap()
+
+define ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 %align) {{
+  %all = add i64 %size, {header_bytes}
+  %place = call ptr @NRT_Allocate(i64 %all)
+  store i64 1, ptr %place
+  %data = getelementptr i8, ptr %place, i32 {header_bytes}
+  %at_data = getelementptr %block, ptr %place, i32 0, i32 3
+  store ptr %data, ptr %at_data
+  %at_size = getelementptr %block, ptr %place, i32 0, i32 4
+  store i64 %size, ptr %at_size
+  ret ptr %place
+}}
+
+define void @NRT_Free(ptr %place) {{
+  ret void
+}}
+"""
+
+
 class TargetError(RuntimeError):
     """Raised when code for a target cannot be made on this machine. The message names what is missing and where it is found."""
 
