@@ -25,7 +25,7 @@ class Server:
 
     def __init__(self, data: Path, *arguments: str, port: int = 0) -> None:
         self.data = data
-        options = ["--data", str(data), "--port", str(port), "--workers", "1", *arguments]
+        options = ["--data", str(data), "--port", str(port), "--workers", "1", "--thinking-seconds", "300", *arguments]
         environment = os.environ | {"PYTHONUNBUFFERED": "1"}
         self.process = subprocess.Popen([*COMMAND, "web", *options], env=environment, **PIPES)
         line = self.process.stdout.readline()

@@ -265,7 +265,12 @@ export class Board {
     this.byPlace = byPlace;
     const color = this.position.colors?.[this.position.player];
     this.layer = s("g", { transform: this.turnOfContent() });
-    this.overlay = s("svg", { class: `overlay ${color?.toLowerCase() ?? ""}`, viewBox: this.picture.getAttribute("viewBox"), role: "group", "aria-label": this.label }, this.layer);
+    // A mouse takes the focus from where it was, but does not give it to a place, so that keys go on to control the page.
+    const onmousedown = (event) => {
+      event.preventDefault();
+      document.activeElement?.blur();
+    };
+    this.overlay = s("svg", { class: `overlay ${color?.toLowerCase() ?? ""}`, viewBox: this.picture.getAttribute("viewBox"), role: "group", "aria-label": this.label, onmousedown }, this.layer);
     const parts = candidates[0]?.parts ?? [];
     const part = (index) => (parts[index] ? ` part ${parts[index].split(" ")[0]}` : "");
     this.chosen.forEach((place, index) => {

@@ -228,9 +228,11 @@ def test_what_is_redrawn_keeps_the_focus_and_clicks_leave_the_keys_to_the_page(v
     page.keyboard.type("mcts:5000", delay=100)  # analyses arrive meanwhile
     expect(page.get_by_label("Name of the bot").last).to_have_value("mcts:5000")
     page.locator(".hit").first.click()
+    expect(page.get_by_text("Numbers on the board")).to_be_visible()
     heat = page.locator('[data-name^="heat "]').first
     before = heat.get_attribute("aria-pressed")
-    page.keyboard.press("m")
+    with page.expect_response("**/api/position"):  # the board is drawn anew before the next key
+        page.keyboard.press("m")
     expect(heat).not_to_have_attribute("aria-pressed", str(before))
     moves = page.locator(".move[aria-current]")
     before = moves.inner_text()
