@@ -203,7 +203,7 @@ def test_excerpts_match_the_examples_and_those_of_libraries_are_shown_whole_and_
     pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "libraries").glob("*.md"))
     tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "integrations").glob("test_*.py"))
     examples = sorted(path.stem for path in (ROOT / "examples").glob("*_*.py"))
-    shown = re.findall(r'^```{.python}\n--8<-- "examples/(\w+)\.py"\n```$', pages, re.MULTILINE)
+    shown = re.findall(r"^\[(\w+)\.py\]\(\.\./\.\./examples/\1\.py\)$", pages, re.MULTILINE)
     assert sorted(shown) == examples
     assert [name for name in examples if name not in tests] == []
 
@@ -214,7 +214,7 @@ def test_excerpts_match_the_examples_and_those_of_libraries_are_shown_whole_and_
 def test_a_script_prints_what_the_page_says_that_shows_it(page: str, name: str, tmp_path: Path) -> None:
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     (printed,) = re.findall(
-        rf"^\[{name}\.py\]\S+ prints `(.*)`:\n\n```{{\.python}}\n--8<-- \S+/{name}\.py", text, re.MULTILINE
+        rf" prints `(.*)`:\n\n\[{name}\.py\]\(\.\./examples/{name}\.py\)$", text, re.MULTILINE
     )
     command = [sys.executable, ROOT / "examples" / f"{name}.py"]
     assert subprocess.check_output(command, cwd=tmp_path, text=True) == f"{printed}\n"
@@ -389,7 +389,7 @@ def test_commands_within_the_text_of_a_page_exist(path: Path) -> None:
 def test_every_block_has_a_language_that_is_tested_and_entry_points_are_those_of_the_registries() -> None:
     """Python runs, ``py`` excerpts and output are compared, and shell commands are parsed."""
     languages = [language for *_, language, _ in BLOCKS]
-    assert set(languages) <= {"python", "py", "output", "", "sh", "toml", "{.python}"}
+    assert set(languages) <= {"python", "py", "output", "", "sh", "toml"}
     following = re.findall(r"^```\n\n```output$", "\n".join(path.read_text("utf-8") for path in PAGES), re.MULTILINE)
     assert len(following) == languages.count("output"), "output follows a block"
     from stoneworks.envs.rules import game_registry as games
