@@ -41,7 +41,9 @@ class RulingPicture:
 
     def captioned(self, page: str) -> str:
         """Return the text of a page with the alternative text and the caption of today."""
-        return re.sub(rf"!\[[^]\n]*\]\({re.escape(self.path)}\)(<br>\*.*\*$)?", lambda _: self.link, page, flags=re.MULTILINE)
+        return re.sub(
+            rf"!\[[^]\n]*\]\({re.escape(self.path)}\)(<br>\*.*\*$)?", lambda _: self.link, page, flags=re.MULTILINE
+        )
 
     def state(self) -> State:
         """Return the position."""

@@ -65,7 +65,9 @@ class Illustration:
     def description(self) -> str:
         """The alternative text of the picture: its title, and what is drawn on the position."""
         num_moves = len(self.moves.split())
-        texts = [f"position after {num_moves} action{'s' if num_moves > 1 else ''}" if num_moves else "start of the game"]
+        texts = [
+            f"position after {num_moves} action{'s' if num_moves > 1 else ''}" if num_moves else "start of the game"
+        ]
         for what, unit, shown in (
             ("legal", "actions", self.legal.split()),
             ("illegal", "actions", self.illegal.split()),
