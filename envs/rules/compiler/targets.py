@@ -10,11 +10,15 @@ the variables of :func:`environment`.
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
@@ -25,7 +29,7 @@ import numpy as np
 from numba import carray, types
 
 from stoneworks.envs.rules.compiler.compiler import _njit, _signature, _with_kernels
-from stoneworks.envs.rules.compiler.kernel_cache import cache_folder
+from stoneworks.envs.rules.compiler.kernel_cache import cache_folder, digest_of
 
 _codegen: Any = numba.core.codegen
 _config: Any = numba.core.config
@@ -198,6 +202,13 @@ def entry_function(
     inputs = ", ".join(f"a{number}" for number in range(len(arguments)))
     exec(f"def entry({inputs}):\n    return template({call})", names)  # numba takes no variable arguments from C
     return EntryFunction(name, names["entry"], tuple(arguments))
+
+
+def digest(entries: Sequence[EntryFunction], modules: Sequence[ModuleType], *others: Any) -> str:
+    """Return a digest of entry functions, of the source of ``modules`` that compile them, and of ``others``, for cached code."""
+    kernels = [(entry.name, digest_of(entry.function, entry.arguments)) for entry in entries]
+    source = [Path(str(module.__file__)).read_bytes() for module in (sys.modules[__name__], *modules)]
+    return hashlib.sha256(repr((kernels, source, others)).encode()).hexdigest()[:24]
 
 
 def compile_entries(target: Target, entries: Sequence[EntryFunction]) -> tuple[Any, Any]:
