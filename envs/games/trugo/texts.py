@@ -101,7 +101,9 @@ class TrugoTexts(Game):
         if position.picked is not None:
             return f"the destination of the piece on {self._corner_name(*position.picked)}"
         tile = "lay a tile" if position.pool else "remove a tile"
-        return f"{tile}, or move a piece" if (position.top == state.current_player()).any() else tile
+        planes = [action // self.grid.num_cells for action in state.legal_actions()]
+        choices = {tile: min(planes) < PICK, "move a piece": max(planes) >= PICK}
+        return ", or ".join(text for text, is_legal in choices.items() if is_legal)
 
     def describe_supplies(self, state: State) -> str:
         """See :meth:`Game.describe_supplies`."""
