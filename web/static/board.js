@@ -281,7 +281,7 @@ export class Board {
     for (const [name, items] of byPlace) {
       const [x, y, radius] = this.position.places[name];
       const labels = [...new Set(items.map((item) => item.label))].filter((label) => label !== name);
-      const kinds = [hinted.has(name) && "hinted", this.chosen.length && "second", items[0].picks && "piece", items[0].instead && "instead"];
+      const kinds = [hinted.has(name) && "hinted", this.chosen.length && "second", items[0].picks && "piece", this.forms(name).length > 1 && "lay", items[0].instead && "instead"];
       const hit = s(
         "g",
         {
