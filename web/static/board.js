@@ -437,6 +437,8 @@ export class Board {
       button("Cancel", () => this.reset(), { class: "quiet" }),
     );
     this.element.append(this.menu);
+    const covered = this.preview.getBoundingClientRect().bottom - this.menu.getBoundingClientRect().top;
+    if (covered > 0) window.scrollBy(0, covered + 8);
   }
 
   openMenu(place, items) {

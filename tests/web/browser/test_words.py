@@ -184,19 +184,25 @@ def test_a_tile_is_turned_under_the_mouse_by_keys_and_by_fingers(open_game: Open
 def test_a_tap_holds_a_tile_and_further_taps_turn_it(visit: OpenPage, post: Callable[..., Any]) -> None:
     game = post("games", game="trugo(radius=3,tiles=7)", players=(None, None), confirm=True)
     page = visit(f"/play/{game['id']}", viewport={"width": 390, "height": 800}, has_touch=True)
+    covers = """(menu) => {
+          const [one, other] = [menu, document.querySelector('.preview')].map((part) => part.getBoundingClientRect());
+          return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+        }"""
     hit(page, "d4").tap()
     expect(page.locator(".preview")).to_have_attribute("data-action", "d4/0")
     hit(page, "d4").tap()
     expect(page.locator(".preview")).to_have_attribute("data-action", "d4/1")
-    assert not page.locator(".choices").evaluate(
-        """(menu) => {
-          const [one, other] = [menu, document.querySelector('.preview')].map((part) => part.getBoundingClientRect());
-          return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
-        }"""
-    ), "the choices cover the tile"
+    assert not page.locator(".choices").evaluate(covers)
     page.get_by_role("button", name="Play", exact=True).tap()
     expect(page.locator(".moves .pending")).to_have_text("White: d4/1")
     button(page, "take-back").tap()
-    page.locator(".board").evaluate("board => { board.style.paddingTop = '30rem'; }")  # as high as a zoomed board
+    # At the lower end of the window, as on a zoomed board.
+    hit(page, "d4").evaluate(
+        """(place) => {
+          const { bottom } = place.getBoundingClientRect();
+          place.closest('.board').style.paddingTop = `${innerHeight - bottom - 4}px`;
+        }"""
+    )
     hit(page, "d4").tap()
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_in_viewport(ratio=1)
+    assert not page.locator(".choices").evaluate(covers)
