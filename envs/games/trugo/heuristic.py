@@ -345,10 +345,9 @@ def hand_written_heuristic(board: Record, state: Record, player: int) -> float:
 #: Steps between the start and the end of each half of the game (waxing: tiles in the pool; waning: tiles left).
 PHASES_OF_HALF = 32
 PHASES = Phases((0, 4, 12, 20, 32, 33, 37, 42, 49, 57, 65))
-#: Boards with weights of their own, and how many tiles a board that uses them has at most. The ladder of the board with 36 tiles
-#: is of players with the hand-written heuristic, which stays there until that ladder is made again.
+#: Boards with weights of their own, and how many tiles a board that uses them has at most.
 BOARDS = ("tiles=18", "tiles=36")
-MAX_TILES = (18, 35)
+MAX_TILES = (18, 36)
 #: Fewest tiles of a board that uses learned weights.
 MIN_TILES = 10
 

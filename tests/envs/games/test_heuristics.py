@@ -177,7 +177,7 @@ def test_the_terms_of_trugo_count_every_piece_and_every_top_piece() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tiles", "board"), [(8, None), (9, None), (10, 0), (18, 0), (19, 1), (35, 1), (36, None), (60, None)]
+    ("tiles", "board"), [(8, None), (9, None), (10, 0), (18, 0), (19, 1), (36, 1), (37, None), (60, None)]
 )
 def test_boards_of_trugo_play_with_learned_weights_where_these_are_stronger(tiles: int, board: int | None) -> None:
     game = load_game(f"trugo(radius=6,tiles={tiles})")

@@ -193,8 +193,8 @@ ENDANGERED = {"e5v": "O", "e4^": "X", "f4^": "X", "e3^": "X", "d6^": "O"}
 
 
 def waxing_position(pieces: dict[str, str], to_move: int) -> State:
-    # With 36 tiles, for which the heuristic is the hand-written one: learned weights do not know such positions.
-    return trugo_position("trugo", "DISC", pieces, to_move, pool=17).state
+    # With 37 tiles, for which the heuristic is the hand-written one: learned weights do not know such positions.
+    return trugo_position("trugo", "DISC", pieces, to_move, pool=18).state
 
 
 def fewest_blue_pieces_after_a_move(state: State) -> int:
