@@ -29,7 +29,6 @@ from stoneworks.envs.games.taugo.lines import (
     with_two_neighbors,
 )
 from stoneworks.envs.games.taugo.strings import NO_STRING, join_strings, split_string
-from stoneworks.envs.games.taugo.texts import TaugoTexts
 from stoneworks.envs.rules import stones
 from stoneworks.envs.rules.compiler.bits import lowest_bit, num_bits
 from stoneworks.envs.rules.compiler.compiler import inlined, int64, kernel
@@ -45,6 +44,7 @@ from stoneworks.envs.rules.fields import (
     record_dtype,
     start_game,
 )
+from stoneworks.envs.rules.game import Game
 from stoneworks.envs.rules.grid import NO_NEIGHBOR, square
 from stoneworks.envs.rules.guide import Guide, read_guide
 from stoneworks.envs.rules.options import ChoiceOption, IntegerOption, Option
@@ -484,7 +484,7 @@ def fill_scores(board: BoardArray, states: StateArray) -> tuple[float, float]:
     return scores(board[0], states[0])
 
 
-class Taugo(TaugoTexts):
+class Taugo(Game):
     """Taugo. Options: ``size``, intersections per side (default 16), and ``cut_point`` (``"string"`` or ``"run"``, see T10)."""
 
     name: ClassVar[str] = "taugo"
@@ -592,3 +592,18 @@ class Taugo(TaugoTexts):
         images = np.arange(len(self.observation_planes))
         images[Plane.LINE_NORTH : Plane.LINE_WEST + 1] = Plane.LINE_NORTH + directions
         return images
+
+    def shortcuts(self, state: State) -> list[tuple[int, ...]]:
+        """Return every way to continue the line in progress by two or more stones (T5)."""
+        found: list[tuple[int, ...]] = []
+        player, end = state.current_player(), self.num_actions - 1
+        for first in state.legal_actions() if state.record["last_stone"] != NONE else ():
+            line: list[int] = []
+            after = state.clone()
+            further = [first] * (first != end)
+            while further:  # at most one, since the direction is that of the first
+                after.apply_action(further[0])
+                line.append(further[0])
+                further = [action for action in after.legal_actions(player) if action != end]
+                found += [tuple(line)] * (len(line) > 1)
+        return found

@@ -1,0 +1,88 @@
+"""Texts on positions of Vadus and Laido."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stoneworks.envs.games.hexhex.groups import group_values
+from stoneworks.envs.games.hexhex.walls import (
+    GROUP,
+    LENGTH,
+    NUM_EDGE_STONES,
+    NUM_GROUP_ROWS,
+    NUM_ROWS,
+    ORDER,
+    ORIGIN,
+    PARENT,
+    grow_arms,
+    label_groups,
+)
+from stoneworks.envs.rules.compiler.types import Record
+from stoneworks.envs.rules.contract import Words, mark, say
+from stoneworks.envs.rules.stones import OFF_BOARD
+
+
+def say_turn(board: Record, state: Record, text: str, words: Words) -> None:
+    """Say what the player to move may do: ``text``, of which a pass is the last, unless the board is full."""
+    say(words, "the board is full: a pass" if state.num_stones == board.on_board.sum() else text)
+    if state.consecutive_passes:
+        say(words, " that ends the game")
+
+
+def say_occupied(state: Record, cell: int, text: str, words: Words) -> None:
+    """Say what forbids a stone on ``cell``, after ``text``."""
+    say(words, text, cell)
+    say(words, " is off the board" if state.stones[cell] == OFF_BOARD else " is occupied")
+
+
+def explain_groups(board: Record, state: Record, words: Words) -> bool:
+    """Say which rank of groups is the first that differs, and return whether there is one (V6, L5)."""
+    values = np.empty((2, board.num_cells), np.int16)
+    for rank in range(min(group_values(board, state.stones, values))):
+        black, white = values[0, rank], values[1, rank]
+        if black != white:
+            best = "the best group decides: Black's "
+            other = "the group of rank {number}, the first that differs, decides: Black's "
+            say(words, other if rank > 0 else best, rank + 1)
+            say_group(board, state, 1, black, black > white, words)
+            say(words, ", White's ")
+            say_group(board, state, 2, white, white > black, words)
+            return True
+    return False
+
+
+def say_group(board: Record, state: Record, own: int, value: int, decides: bool, words: Words) -> None:
+    """Say where a group with this value is, and what it is worth (V4); mark its path, or all of it, if it decides."""
+    work = np.empty((NUM_ROWS, board.num_cells + 1), np.int16)
+    groups = np.empty((NUM_GROUP_ROWS, board.num_cells), np.int16)
+    num_groups = label_groups(board, state.stones, own, work, groups)
+    num_found = grow_arms(board, state.stones, own, work, groups)
+    for group in range(num_groups):
+        length, ends, members = 0, (-1, -1), np.nonzero(work[GROUP, : board.num_cells] == group)[0]
+        for cell in work[ORDER, : num_found if groups[NUM_EDGE_STONES, group] > 1 else 0]:
+            for neighbor in board.neighbors[cell]:
+                is_own = state.stones[cell] == own and state.stones[neighbor] == own
+                if is_own and work[GROUP, cell] == group and work[ORIGIN, cell] != work[ORIGIN, neighbor]:
+                    through = work[LENGTH, cell] + work[LENGTH, neighbor]
+                    if length == 0 or through < length:
+                        length, ends = through, (cell, neighbor)
+        if 2 * length - members.shape[0] != value:
+            continue
+        first, last = members[0], members[-1]
+        if length > 0:
+            first, last = work[ORIGIN, ends[0]], work[ORIGIN, ends[1]]
+        say(words, "{cell}–{cell}" if first != last else "{cell}", first, last)
+        say(
+            words,
+            " is worth {number} (path of {number}" if length > 0 else " is worth {number} (no path",
+            value,
+            length,
+        )
+        say(words, ", {number} extra)", members.shape[0] - length)
+        for cell in members[: 0 if length > 0 or not decides else members.shape[0]]:
+            mark(words, cell)
+        for end in ends:
+            while end >= 0 and decides:
+                mark(words, end)
+                end = work[PARENT, end]
+        return
