@@ -37,7 +37,7 @@ _MIN_PERCENTAGE = 1
 #: Loss of the chance to win against the best action from which an action has no color in a heat map.
 _PALE_LOSS = 0.1
 #: Number of rulings that are shown for a click.
-_MAX_REASONS = 2
+MAX_REASONS = 2
 #: Number of positions that are cached.
 _MAX_LINES = 4096
 #: Number of last positions of a requested line that are cached and looked up in the cache.
@@ -327,7 +327,7 @@ def reasons_at(state: State, x: float, y: float, chosen: Sequence[str]) -> list[
                 if name == name_here:
                     here.append(action)
     reasons = [state.explain_illegal(action) for action in here]
-    return [] if None in reasons else list(dict.fromkeys(filter(None, reasons)))[:_MAX_REASONS]
+    return [] if None in reasons else list(dict.fromkeys(filter(None, reasons)))[:MAX_REASONS]
 
 
 @dataclass(frozen=True)

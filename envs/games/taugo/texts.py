@@ -99,7 +99,7 @@ def explain_line(board: Record, state: Record, cell: int, heading: int, words: W
     elif state.direction != NONE and state.direction != way:
         say(words, "T5: the line heads")
         say(words, _HEADINGS[state.direction])
-    elif heading != NONE and stone_behind(board, state, cell, heading) not in (state.last_stone, CORNER):
+    elif heading != NONE and state.last_stone != stone_behind(board, state, cell, heading) != CORNER:
         say(words, "T5: a cut of the line starts from its last stone, {cell}", state.last_stone)
     else:
         return False
