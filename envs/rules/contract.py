@@ -6,7 +6,8 @@ A game is a module, or a package with these modules, of which only the rules are
 ``rules.py``              the kernels of the rules and a subclass of :class:`stoneworks.envs.rules.Game`
 ``heuristic.py``          the kernels :func:`heuristic` and :func:`rate_actions`, optionally :func:`may_win`, and ``SCALE``
 ``features.py``           the kernel :func:`fill_features` and ``FEATURES``, a tuple of :class:`Feature`
-``texts.py``              functions that say what a turn needs, why an action is illegal, and why a game ended (see :func:`say`)
+``texts.py``              functions that say what a turn needs, why an action is illegal, and why a game ended (see
+                          :mod:`stoneworks.envs.rules.texts`)
 ``drawing.py``            ``last_turn(state)`` and ``compose(state, annotations)``, optionally ``places(game, action)`` and
                           ``choice(game, action)`` (see :mod:`stoneworks.envs.drawing`)
 ``guide.json``            the rules in short, lessons and pictures of the rulings (see :mod:`stoneworks.envs.rules.guide`)
@@ -45,6 +46,7 @@ from stoneworks.envs.rules.fields import Constant, Field, board_record
 from stoneworks.envs.rules.grid import Grid, GridSymmetry
 from stoneworks.envs.rules.guide import Guide
 from stoneworks.envs.rules.options import Option
+from stoneworks.envs.rules.texts import Explanation, said
 
 #: Kernels by name.
 Kernels: TypeAlias = Mapping[str, Callable[..., Any]]
@@ -200,41 +202,7 @@ def fill_features(board: BoardRecord, state: StateRecord, player: int, planes: F
     raise NotImplementedError
 
 
-# -- Texts: sentences on positions ---------------------------------------------------------------------------------------
-#
-# Functions of ``texts.py`` that are written as kernels are, but not compiled: Python runs them as they are, with records whose
-# fields have 64 bits, and browsers get them compiled, with the number of each text in its place. All are optional:
-#
-# - ``describe_turn(board, state, words)``, ``describe_supplies(board, state, words)``, ``explain_result(board, state, words)``
-# - ``explain_illegal(board, state, action, words)``
-
-#: What is said: texts with their values, and actions in place of both (see :func:`say` and :func:`mark`).
-Words: TypeAlias = list[tuple[str, tuple[int, ...]]]
-
-
-def say(words: Words, text: str, *values: int) -> None:
-    """Say ``text``, with up to four values in the places of its fields ``{cell}``, ``{action}``, ``{color}``, ``{number}``."""
-    words.append((text, values))
-
-
-def mark(words: Words, action: int) -> None:
-    """Say that what is at the place of a board action decided the game."""
-    words.append(("", (action,)))
-
-
 # -- The class ---------------------------------------------------------------------------------------------------------
-
-
-class Explanation(NamedTuple):
-    """Why a game ended as it did.
-
-    Attributes:
-        text: the reason in words.
-        deciding: board actions at whose places are the stones that decided; pictures mark these.
-    """
-
-    text: str = ""
-    deciding: tuple[int, ...] = ()
 
 
 #: ``State``, which is defined in terms of games.
@@ -363,26 +331,20 @@ class GameDefinition(ABC, Generic[S]):
 
     def describe_turn(self, state: S) -> str:
         """Return what the player to move does next, such as ``"second of two stones"``, or an empty text."""
-        return self._said("describe_turn", state).text
+        return said(self, "describe_turn", state).text
 
     def describe_supplies(self, state: S) -> str:
         """Return what is left to play with, such as ``"12 tiles in the pool"``, or an empty text."""
-        return self._said("describe_supplies", state).text
+        return said(self, "describe_supplies", state).text
 
     def explain_result(self, state: S) -> Explanation:
         """Return why a finished game ended as it did."""
-        return self._said("explain_result", state)
+        return said(self, "explain_result", state)
 
     def explain_illegal(self, state: S, action: int) -> str:
         """Return the ruling that an illegal action index breaks, such as ``"V2: e5 is occupied"``."""
         default = "the game is over" if state.is_terminal() else "the rules do not allow it here"
-        return self._said("explain_illegal", state, action).text or default
-
-    def _said(self, function: str, state: S, *action: int) -> Explanation:
-        """Return what a function of the game's texts says, nothing if there is none."""
-        from stoneworks.envs.rules.parts import said
-
-        return said(self, function, state, *action)
+        return said(self, "explain_illegal", state, action).text or default
 
     def shortcuts(self, state: S) -> list[tuple[int, ...]]:
         """Return sequences of legal actions within the turn, each of which a click on the place of its last action plays."""

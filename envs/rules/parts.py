@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from types import FunctionType, ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
-import numpy as np
-
-from stoneworks.envs.rules.contract import Explanation, Feature, Words
+from stoneworks.envs.rules.contract import Feature
 from stoneworks.envs.rules.game import Game
 from stoneworks.envs.rules.game_registry import game_entry
 from stoneworks.registry import RegistrationError
-
-_FIELD = re.compile(r"{(\w+)}")
 
 
 class MissingHeuristicError(ValueError):
@@ -95,43 +90,6 @@ def drawing_of(game: Game) -> ModuleType | None:
         RegistrationError: the drawing of a game from another package cannot be loaded.
     """
     return game_part(game, "drawing")
-
-
-def said(game: Any, function: str, state: Any, *action: int) -> Explanation:
-    """Return what a function of the texts of ``game`` says on a position, nothing if the game does not have it."""
-    words: Words = []
-    if called := getattr(game_part(game, "texts"), function, None):
-        _as_python(called)(_wide(game.board[0]), _wide(state.record), *action, words)
-    names = {"cell": game.grid.cell_names, "action": game.action_texts, "color": game.colors}
-
-    def filled(text: str, values: tuple[int, ...]) -> str:
-        for kind, value in zip(_FIELD.findall(text), values, strict=False):
-            shown = names[kind][value] if kind in names else str(value).replace("-", "−")
-            text = text.replace(f"{{{kind}}}", shown, 1)
-        return text
-
-    texts = [filled(text, values) for text, values in words]
-    return Explanation("".join(texts), tuple(dict.fromkeys(int(values[0]) for text, values in words if not text)))
-
-
-def _as_python(function: Any) -> FunctionType:
-    """Return a function as Python runs it, with the kernels that it calls as such functions, too."""
-    function = getattr(function, "py_func", function)
-    if function not in _PLAIN:
-        names = dict(function.__globals__)
-        _PLAIN[function] = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
-        for name in set(function.__code__.co_names) & set(names):
-            if hasattr(names[name], "py_func") or isinstance(names[name], FunctionType):
-                names[name] = _as_python(names[name])
-    return _PLAIN[function]
-
-
-_PLAIN: dict[Any, FunctionType] = {}
-
-
-def _wide(record: np.void) -> SimpleNamespace:
-    """Return a record with the attributes that it has in kernels, of 64 bits: small integers of numpy overflow."""
-    return SimpleNamespace(**{name: np.asarray(record[name]).astype(np.int64)[()] for name in record.dtype.names or ()})
 
 
 def game_part(game: Game, part: str) -> ModuleType | None:

@@ -263,7 +263,9 @@ def test_reasons_of_clicks_are_those_of_the_server(standard: Board) -> None:
     for state in standard.positions(4):
         extent = standard.game.grid.positions * 40 * (1, -1)
         corners = extent.min(axis=0), extent.max(axis=0)
-        clicks = [{"x": x, "y": y, "chosen": []} for x, y in standard.random.uniform(*corners, (40, 2)).round(2).tolist()]
+        clicks = [
+            {"x": x, "y": y, "chosen": []} for x, y in standard.random.uniform(*corners, (40, 2)).round(2).tolist()
+        ]
         requests.append({"kind": "reasons", "actions": state.history(), "clicks": clicks})
         expected.append([reasons_at(state, **click) for click in clicks])
     assert standard.ask(requests) == expected

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stoneworks.envs.rules import Game, contract, templates
+from stoneworks.envs.rules import Game, templates, texts
 from stoneworks.envs.rules.compiler.compiler import kernel, specialized_kernel
 from stoneworks.envs.rules.compiler.random_numbers import random_below
 from stoneworks.envs.rules.compiler.targets import EntryFunction, entry_function
@@ -98,12 +98,12 @@ def _nothing(board: Any, state: Any, words: Any) -> None:
 
 def text_kernels(game: Game) -> tuple[dict[str, Any], list[str]]:
     """Return the functions of a game's texts as kernels, in which numbers stand for texts, and these texts."""
-    texts: dict[str, int] = {}
-    built: dict[Any, Any] = {contract.say: _say, contract.mark: _mark}
+    sentences: dict[str, int] = {}
+    built: dict[Any, Any] = {texts.say: _say, texts.mark: _mark}
 
     def numbered(value: Any) -> Any:
         if isinstance(value, str):
-            return texts.setdefault(value, len(texts))
+            return sentences.setdefault(value, len(sentences))
         return tuple(map(numbered, value)) if isinstance(value, tuple) else value
 
     def build(function: Any) -> Any:
@@ -120,7 +120,7 @@ def text_kernels(game: Game) -> tuple[dict[str, Any], list[str]]:
 
     module = game_part(game, "texts")
     kernels = {name: build(getattr(module, name)) if hasattr(module, name) else _nothing for name in QUESTIONS}
-    return kernels, list(texts)
+    return kernels, list(sentences)
 
 
 @kernel

@@ -18,8 +18,8 @@ from stoneworks.envs.games.hexhex.walls import (
     label_groups,
 )
 from stoneworks.envs.rules.compiler.types import Record
-from stoneworks.envs.rules.contract import Words, mark, say
 from stoneworks.envs.rules.stones import OFF_BOARD
+from stoneworks.envs.rules.texts import Words, mark, say
 
 
 def say_turn(board: Record, state: Record, text: str, words: Words) -> None:

@@ -7,8 +7,8 @@ import numpy as np
 from stoneworks.envs.games.hexhex.texts import explain_groups, say_occupied, say_turn
 from stoneworks.envs.games.laido.rules import BY_FIRST_PASS, pass_is_legal, swap_is_legal
 from stoneworks.envs.rules.compiler.types import Record
-from stoneworks.envs.rules.contract import Words, mark, say
 from stoneworks.envs.rules.stones import BLACK, EMPTY, WHITE
+from stoneworks.envs.rules.texts import Words, mark, say
 
 
 def describe_turn(board: Record, state: Record, words: Words) -> None:

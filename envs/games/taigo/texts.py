@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from stoneworks.envs.games.taigo.rules import DARK, DARK_CONE_PLANE, HOLE, LAST_TILE, NO_PLACE, is_occupied, kind_of
 from stoneworks.envs.rules.compiler.types import Record
-from stoneworks.envs.rules.contract import Words, mark, say
 from stoneworks.envs.rules.fields import NO_WINNER
 from stoneworks.envs.rules.grid import NO_NEIGHBOR
+from stoneworks.envs.rules.texts import Words, mark, say
 
 
 def say_holes(board: Record, state: Record, words: Words) -> None:

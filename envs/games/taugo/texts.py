@@ -7,9 +7,9 @@ import numpy as np
 from stoneworks.envs.games.taugo.lines import CORNER, NONE
 from stoneworks.envs.games.taugo.rules import scores
 from stoneworks.envs.rules.compiler.types import Record
-from stoneworks.envs.rules.contract import Words, mark, say
 from stoneworks.envs.rules.fields import NO_WINNER
 from stoneworks.envs.rules.stones import EMPTY, OFF_BOARD
+from stoneworks.envs.rules.texts import Words, mark, say
 
 _HEADINGS = (" north", " east", " south", " west")
 

@@ -15,8 +15,8 @@ from stoneworks.envs.games.trugo.plane import (
 )
 from stoneworks.envs.games.trugo.position import MOVE, NOTHING_PICKED, PICK, REMOVE
 from stoneworks.envs.rules.compiler.types import Record
-from stoneworks.envs.rules.contract import Words, mark, say
 from stoneworks.envs.rules.fields import NO_WINNER
+from stoneworks.envs.rules.texts import Words, mark, say
 
 
 def pick_of(board: Record, corner: int) -> int:
@@ -58,32 +58,32 @@ def explain_result(board: Record, state: Record, words: Words) -> None:
     if state.winner == NO_WINNER:
         say(words, "no winner in {number} turns", state.turns)
         return
-    has_piece = False
-    for kind in range(2):
-        for cell in range(board.num_cells):
-            if is_piece_of(corner_code(state, 2 * board.hex_of_cell[cell] + kind), state.winner):
-                has_piece = True
-                mark(words, (PICK + kind) * board.num_cells + cell)
-    if has_piece:
+    if state.num_pieces[state.winner] > 0:
         say(words, "{color} has no piece left", 1 - state.winner)
     else:
         say(words, "neither player has a piece left after the winner's turn")
+    for kind in range(2):
+        for cell in range(board.num_cells):
+            if is_piece_of(corner_code(state, 2 * board.hex_of_cell[cell] + kind), state.winner):
+                mark(words, (PICK + kind) * board.num_cells + cell)
 
 
 def explain_illegal(board: Record, state: Record, action: int, words: Words) -> None:
     """Say which ruling forbids an action."""
     plane, cell = action // board.num_cells, action % board.num_cells
+    kind = (plane - PICK) % 2
+    corner, name = 2 * board.hex_of_cell[cell] + kind, (PICK + kind) * board.num_cells + cell  # if there is a corner
     if state.ending:
         say(words, "R9: the game is over" if state.truncated else "R8: the game is over")
     elif state.picked == NOTHING_PICKED and plane >= MOVE:
         say(words, "R5: first pick the piece to move")
     elif plane >= MOVE:
-        explain_destination(board, state, action - 2 * board.num_cells, words)
+        explain_destination(board, state, corner, name, words)
     elif state.picked != NOTHING_PICKED:
         piece = pick_of(board, state.picked)
         say(words, "R5: the piece on {action} is picked; choose its destination", piece)
     elif plane >= PICK:
-        explain_pick(board, state, action, words)
+        explain_pick(state, corner, name, words)
     else:
         explain_tile(board, state, cell, plane < REMOVE, words)
 
@@ -107,15 +107,9 @@ def explain_tile(board: Record, state: Record, cell: int, lays: bool, words: Wor
         say(words, "R4: without {cell} the tiles would fall apart", cell)
 
 
-def corner_of_pick(board: Record, name: int) -> int:
-    """Return the corner on which the action ``name`` picks the piece."""
-    kind, cell = name // board.num_cells - PICK, name % board.num_cells
-    return 2 * board.hex_of_cell[cell] + kind
-
-
-def explain_pick(board: Record, state: Record, name: int, words: Words) -> None:
-    """Say why the action ``name`` finds no piece on its corner (R5)."""
-    code = corner_code(state, corner_of_pick(board, name))
+def explain_pick(state: Record, corner: int, name: int, words: Words) -> None:
+    """Say why no piece may be picked on a corner, which the action ``name`` is called after (R5)."""
+    code = corner_code(state, corner)
     if code < SINGLE:
         say(words, "R5: there is no piece on {action}", name)
     elif has_top(code, state.current_player):
@@ -126,9 +120,8 @@ def explain_pick(board: Record, state: Record, name: int, words: Words) -> None:
         say(words, "R5: the piece on {action} is the opponent's", name)
 
 
-def explain_destination(board: Record, state: Record, name: int, words: Words) -> None:
-    """Say why the picked piece may not land on the corner of the action ``name`` (R6)."""
-    corner = corner_of_pick(board, name)
+def explain_destination(board: Record, state: Record, corner: int, name: int, words: Words) -> None:
+    """Say why the picked piece may not land on a corner (R6)."""
     code = corner_code(state, corner)
     if corner == state.picked:
         say(words, "R6: the piece stands on {action} already", name)

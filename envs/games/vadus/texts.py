@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stoneworks.envs.games.hexhex.texts import explain_groups, say_occupied, say_turn
 from stoneworks.envs.rules.compiler.types import Record
-from stoneworks.envs.rules.contract import Words, say
+from stoneworks.envs.rules.texts import Words, say
 
 
 def describe_turn(board: Record, state: Record, words: Words) -> None:
