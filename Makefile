@@ -96,12 +96,17 @@ NEWEST_PYTHON ?= $(shell for version in 3.15 3.14 3.13 3.12; do \
 NEWEST_PACKAGES := --editable '.[web,human]' pytest pytest-xdist hypothesis httpx choix
 NEWEST_TESTS := tests/envs tests/models tests/evaluation tests/cli tests/web tests/test_bad_arguments.py --ignore tests/web/browser
 
+# NEWEST_ROOT: a root folder with a newer Python and with this folder as /stoneworks, in which to run.
 test-newest:  ## the tests that need no torch with the newest versions, on the newest Python that numba supports
+ifdef NEWEST_ROOT
+	env --unset MAKEFLAGS --unset NEWEST_ROOT HOME=/root LANG=C.UTF-8 chroot $(NEWEST_ROOT) make --directory /stoneworks test-newest
+else
 	@test -n "$(NEWEST_PYTHON)" || { echo "make test-newest needs Python 3.15, 3.14, 3.13 or 3.12 with the module venv, found in PATH or in ~/.pyenv/versions, or named by NEWEST_PYTHON=..." >&2; exit 1; }
 	$(NEWEST_PYTHON) -m venv --clear .venv-newest
 	.venv-newest/bin/python -m pip --quiet --disable-pip-version-check install $(NEWEST_PACKAGES)
 	@.venv-newest/bin/python -VV && .venv-newest/bin/python -m pip --disable-pip-version-check list | grep -E '^(numpy|numba|gymnasium|pettingzoo) '
 	.venv-newest/bin/python -m pytest $(NEWEST_TESTS) $(WHAT_VERSIONS_CHANGE)
+endif
 
 test-prereleases:  ## the same with the pre-releases of everything: what is coming; not part of ci
 	@test -n "$(NEWEST_PYTHON)" || $(MAKE) test-newest
@@ -135,7 +140,7 @@ ci: test  ## everything that must pass before a change lands
 
 # Two targets at a time: installations and single processes leave a core idle. The site is built by the tests in the browser.
 after-tests:
-	$(MAKE) --jobs 2 --output-sync=target $(filter-out $(SKIP),pytest-slow test-browser test-lowest test-newest test-wheel)
+	$(MAKE) --jobs 2 --output-sync=target pytest-slow test-browser test-lowest test-newest test-wheel
 
 test-all: ci test-bounds test-hostile test-cluster test-integrations  ## every test there is (hours, and several gigabytes of other libraries)
 

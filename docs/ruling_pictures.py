@@ -30,11 +30,7 @@ class RulingPicture:
     @property
     def link(self) -> str:
         """The picture on the game's page in Markdown, with its caption."""
-        return f"{self._image}<br>*{self.illustration.caption}*"
-
-    @property
-    def _image(self) -> str:
-        return f"![{self.illustration.ruling.capitalize()}]({self.path})"
+        return f"![{self.illustration.description}]({self.path})<br>*{self.illustration.caption}*"
 
     @property
     def markup(self) -> str:
@@ -44,8 +40,10 @@ class RulingPicture:
         return f'<br><img src="{self.path}" width="{width}" alt="{shown.description}"><br><em>{shown.caption}</em>'
 
     def captioned(self, page: str) -> str:
-        """Return the text of a page with the caption of today."""
-        return re.sub(rf"{re.escape(self._image)}(<br>\*.*\*$)?", lambda _: self.link, page, flags=re.MULTILINE)
+        """Return the text of a page with the alternative text and the caption of today."""
+        return re.sub(
+            rf"!\[[^]\n]*\]\({re.escape(self.path)}\)(<br>\*.*\*$)?", lambda _: self.link, page, flags=re.MULTILINE
+        )
 
     def state(self) -> State:
         """Return the position."""

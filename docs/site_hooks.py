@@ -1,6 +1,7 @@
-"""Hooks of the site's generator: copies of the repository's files that pages link to, and notebooks as pages.
+"""Hooks of the site's generator: copies of the repository's files that pages link to, notebooks and the changelog as pages.
 
-Pages link to files as the repository has them, such as ``../examples/hex.py``. Pictures of rulings get their captions.
+Pages link to files as the repository has them, such as ``../examples/hex.py``; where such a link to Python is a paragraph, the
+file is shown below it. Pictures of rulings get their captions.
 Notebooks are executed if the environment variable ``EXECUTE_NOTEBOOKS`` is 1; without it, their pages have no outputs.
 The games are built for the browser (see :mod:`tools.browser`), and the page of each game begins with a board.
 """
@@ -26,6 +27,7 @@ from tools.browser.build import GAMES, build
 
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"\]\((\.\./[\w./-]+(?:\.(?:py|yaml|toml|md|sh)|/Containerfile))\)")
+SOURCE_LINE = re.compile(r"^\[[\w.]+\]\((\.\./[\w./-]+\.py)\)$", re.MULTILINE)
 NOTEBOOK_LINK = re.compile(r"\]\(\.\./examples/(\w+)\.ipynb\)")
 CELL = re.compile(r"<td[^>]*>.*?</td>", re.DOTALL)
 #: Where names in cells may break.
@@ -66,7 +68,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add a copy of each linked file of the repository to the site, and the pages of the notebooks."""
+    """Add a copy of each linked file of the repository to the site, and the pages of the changelog and the notebooks."""
     docs = Path(config["docs_dir"])
     linked = set()
     for page in docs.rglob("*.md"):
@@ -74,6 +76,7 @@ def on_files(files: Any, config: Any) -> Any:
         linked |= {_outside(uri, link) for link in LINK.findall(page.read_text("utf-8"))}
     for path in sorted(linked - {""}):
         files.append(File.generated(config, f"source/{path}.txt", content=(ROOT / path).read_text("utf-8")))
+    files.append(File.generated(config, "changelog.md", content=(ROOT / "CHANGELOG.md").read_text("utf-8")))
     for notebook in sorted((ROOT / "examples").glob("*.ipynb")):
         for path, content in _notebook_files(notebook):
             files.append(File.generated(config, path, content=content))
@@ -109,7 +112,7 @@ def _outside(page: str, link: str) -> str:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Point the links to the copies and to the pages of the notebooks."""
+    """Point the links to the copies and to the pages of the notebooks, and show the files of Python that pages show whole."""
     uri = page.file.src_uri
     page.meta["search"] = {"boost": next((BOOSTS[start] for start in BOOSTS if uri.startswith(start)), 1.0)}
     if uri.startswith(("api/", "notebooks/")):
@@ -119,6 +122,10 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         path = _outside(uri, match[1])
         return f"]({posixpath.relpath(f'source/{path}.txt', posixpath.dirname(uri) or '.')})" if path else match[0]
 
+    def shown(match: re.Match[str]) -> str:
+        return f"{match[0]}\n\n```python\n{(ROOT / _outside(uri, match[1])).read_text('utf-8')}```"
+
+    markdown = SOURCE_LINE.sub(shown, markdown)
     if (game := uri.removesuffix(".md")) in GAMES:
         board = f'<div class="play-here" data-game="{game}">Loading the game</div>'
         markdown = markdown.replace("\n## ", f"\n{board}\n\n## ", 1)

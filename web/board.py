@@ -523,17 +523,16 @@ def _sample_picture(game: Game) -> str:
 
 def illustrated_rules(game: Game) -> list[Illustration]:
     """Return the pictures of a game's turns, endings and rulings."""
-    titles = {"turn": "A turn, picture", "end": "An ending, picture", **game.guide.titles}
-    parts = [illustration.ruling.partition("-") for illustration in game.guide.illustrations]
+    names = [illustration.ruling.partition("-")[0] for illustration in game.guide.illustrations]
     return [
         {
-            "title": f"{titles[name]} {number}" if name in ("turn", "end") else titles.get(name, "Ruling"),
+            "title": illustration.title,
             "ruling": "" if name in ("turn", "end") else name,
             "caption": illustration.caption,
             "description": illustration.description,
             "svg": svg_without_style(draw_illustration(illustration)),
         }
-        for illustration, (name, _, number) in zip(game.guide.illustrations, parts, strict=True)
+        for illustration, name in zip(game.guide.illustrations, names, strict=True)
     ]
 
 

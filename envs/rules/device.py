@@ -6,7 +6,6 @@ template runs in one thread per game (see :mod:`stoneworks.envs.rules.compiler.g
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import os
 import pickle
@@ -24,7 +23,7 @@ from numba import types
 from stoneworks.checks import check_integers
 from stoneworks.envs.rules import templates
 from stoneworks.envs.rules.compiler import compiler, gpu, targets
-from stoneworks.envs.rules.compiler.kernel_cache import cache_folder, digest_of, read_checked, write_checked
+from stoneworks.envs.rules.compiler.kernel_cache import cache_folder, read_checked, write_checked
 from stoneworks.envs.rules.contract import NO_ACTION
 from stoneworks.envs.rules.game import Game, all_kernels
 from stoneworks.extras import require_extra
@@ -286,11 +285,8 @@ def program_codes(game: Game, *kinds: str) -> list[bytes]:
 def _program_file(game: Game, kind: str) -> Path | None:
     """Return the file of a program in the cache, whose name has the digest of all that the code depends on."""
     entries = [entry_of(game, template) for template in _TEMPLATES]
-    digest = hashlib.sha256("".join(digest_of(entry.function, entry.arguments) for entry in entries).encode())
-    digest.update(repr(_TARGETS[kind]()._replace(wrap=None)).encode())
-    for module in (gpu, targets):
-        digest.update(Path(str(module.__file__)).read_bytes())
-    name = f"{game.name}_{compiler.capacity(game.grid.num_cells)}_{kind}-{digest.hexdigest()[:24]}.kernel"
+    digest = targets.digest(entries, (gpu,), _TARGETS[kind]()._replace(wrap=None))
+    name = f"{game.name}_{compiler.capacity(game.grid.num_cells)}_{kind}-{digest}.kernel"
     folder = cache_folder()
     return None if folder is None else folder / name
 

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+#: Of what a picture highlights, an alternative text names at most this many places or actions, and counts more.
+_MAX_NAMED = 6
+
 
 class Lesson(NamedTuple):
     """A position in which a newcomer plays some actions.
@@ -34,6 +37,7 @@ class Illustration:
             the picture of a turn or an ending, such as ``turn-1``.
         game: the game string.
         moves: texts of the actions that lead to the position.
+        title: the ruling in a few words; of a turn or an ending, which of its pictures it is.
         caption: what the picture shows.
         legal: actions that are legal there. Those that are not on the board, such as a pass, are not drawn.
         illegal: actions that are illegal there, likewise.
@@ -47,6 +51,7 @@ class Illustration:
     ruling: str
     game: str
     moves: str = ""
+    title: str = ""
     caption: str = ""
     legal: str = ""
     illegal: str = ""
@@ -58,9 +63,23 @@ class Illustration:
 
     @property
     def description(self) -> str:
-        """The alternative text of the picture."""
-        texts = ", ".join(text.replace(">", "to ") for text in self.moves.split())
-        return f"Position after {texts}" if texts else "The start of the game"
+        """The alternative text of the picture: its title, and what is drawn on the position."""
+        num_moves = len(self.moves.split())
+        texts = [
+            f"position after {num_moves} action{'s' if num_moves > 1 else ''}" if num_moves else "start of the game"
+        ]
+        for what, unit, shown in (
+            ("legal", "actions", self.legal.split()),
+            ("illegal", "actions", self.illegal.split()),
+            ("yellow", "cells", self.named.split()),
+            ("region of", "corners", self.region.split()),
+            ("marked", "places", list(self.marks)),
+        ):
+            if len(shown) > _MAX_NAMED:
+                texts.append(f"{len(shown)} {what} {unit}")
+            elif shown:
+                texts.append(f"{what} {', '.join(shown)}".replace(">", "to "))
+        return f"{self.title}: {'; '.join(texts)}"
 
 
 @dataclass(frozen=True)
@@ -94,13 +113,23 @@ def read_guide(rules: str) -> Guide:
         Lesson(text, game, tuple(actions.split()), tuple(tuple(texts.split()) for texts in answers))
         for text, game, actions, answers in fields["lessons"]
     )
-    illustrations = tuple(Illustration(**illustration) for illustration in fields["illustrations"])
+    titles = fields["titles"]
+    illustrations = tuple(
+        Illustration(title=_title(illustration["ruling"], titles), **illustration)
+        for illustration in fields["illustrations"]
+    )
     return Guide(
         rules=tuple(fields["rules"]),
         lessons=tuple(lessons),
         boards=fields["boards"],
         illustrations=illustrations,
         notation=fields["notation"],
-        titles=fields["titles"],
+        titles=titles,
         reference=fields["reference"],
     )
+
+
+def _title(ruling: str, titles: Mapping[str, str]) -> str:
+    name, _, number = ruling.partition("-")
+    picture = {"turn": "A turn, picture", "end": "An ending, picture"}.get(name)
+    return f"{picture} {number}" if picture else titles.get(name, "Ruling")

@@ -173,7 +173,7 @@ TINY_RUNS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("algorithm", ["alphazero", "ppo"])
+@pytest.mark.parametrize("algorithm", [pytest.param("alphazero", marks=pytest.mark.slow), "ppo"])
 def test_training_learns_hex_from_defaults_that_fit_it(algorithm: str, tmp_path: Path) -> None:
     config = parse_config({**TINY_RUNS[algorithm], "game": "hex(size=3)"}, "test")
     result = train_run(config, tmp_path / "run")

@@ -27,10 +27,10 @@ from stoneworks.models.search.turn_search import leaf_kernels
 ROOT = Path(__file__).parents[2]
 #: With 10, 10,000 games and 200 positions per game, which take half an hour of a core.
 SCALE = int(os.environ.get("BROWSER_SCALE", "1"))
-#: A module takes two minutes to build; the slow tests have all of them.
-GAMES = ("vadus", *(pytest.param(name, marks=pytest.mark.slow) for name in ("laido", "taugo", "taigo", "trugo")))
+GAMES = ("vadus", "laido", "taugo", "taigo", "trugo")
 
 pytestmark = [
+    pytest.mark.slow,  # a module takes more than a minute to build
     pytest.mark.needs("torch"),
     pytest.mark.once,
     pytest.mark.skipif(shutil.which("wasm-ld") is None, reason="wasm-ld is not installed (Debian: lld)"),
@@ -126,7 +126,6 @@ def test_records_and_legal_actions_are_equal_after_each_action(boards: list[Boar
         compare_games(board, 100)
 
 
-@pytest.mark.slow
 def test_many_games_are_equal(boards: list[Board]) -> None:
     for board in boards:
         for _ in range(SCALE):
@@ -188,7 +187,6 @@ def test_the_network_and_the_agent_are_equal(standard: Board) -> None:
     compare_agents(standard, 12)
 
 
-@pytest.mark.slow
 def test_the_agent_chooses_the_same_actions_in_many_positions(standard: Board) -> None:
     compare_agents(standard, 20 * SCALE)
 

@@ -189,6 +189,7 @@ def test_calls_reach_the_driver_with_their_arguments(monkeypatch: pytest.MonkeyP
     assert gpu.num_blocks(10**9) == gpu.MAX_THREADS // 128
 
 
+@pytest.mark.slow
 def test_the_benchmark_runs_from_end_to_end(tmp_path: Path) -> None:
     file = tmp_path / "gpu.jsonl"
     options = ["--device", "emulated", "--games", "5", "--seconds", "0.01", "--minutes", "80", "--output", str(file)]

@@ -58,6 +58,7 @@ def test_targets_are_traced_from_the_end_of_each_game() -> None:
     assert targets[3] == pytest.approx((1 - decay) * chance[4] + decay * 1)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_repeated_or_continued_gives_equal_weights(tmp_path: Path) -> None:
     game = load_game("trugo(radius=3,tiles=18,max_turns=100)")
     plan = Plan(depth=1, num_games=30, random_share=0.1, seed=4, pairs=2, seconds=0.001)

@@ -7,7 +7,6 @@ the game, ``GAME.weights`` with the weights of its agent, and ``games.json``, wh
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import subprocess
 import sys
@@ -87,13 +86,10 @@ def build_game(folder: Path, name: str) -> None:
 
 def _cached_module(entries: list[targets.EntryFunction]) -> bytes:
     """Return the module of the entry functions, from the cache of compiled kernels if it is there."""
-    parts = [(entry.name, kernel_cache.digest_of(entry.function, entry.arguments)) for entry in entries]
-    source = [Path(str(module.__file__)).read_bytes() for module in (browser, targets, winograd)]
-    key = hashlib.sha256(repr((parts, source, LANES)).encode()).hexdigest()[:32]
     cache = kernel_cache.cache_folder()
     if cache is None:
         return browser.build_module(entries)
-    file = cache / f"browser-{key}.kernel"
+    file = cache / f"browser-{targets.digest(entries, (browser, winograd), LANES)}.kernel"
     with FileLock(file.with_suffix(".lock")):  # another process that builds the same module is faster than both
         module = kernel_cache.read_checked(file)
         if module is None:

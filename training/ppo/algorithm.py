@@ -1,6 +1,13 @@
 """PPO self-play by sb3-contrib's MaskablePPO, with opponents.
 
 A resumed run goes on with the learner, the past policies and the metrics; its games start anew.
+
+| in `metrics.jsonl` | meaning |
+|---|---|
+| `score/latest`, `score/past`, `score/random`, `score/greedy` | mean score of the last training games by kind of opponent |
+| `matches/policy_<bot>` | score of the last match against a bot |
+| `frames_per_second` | speed of the update, games and training |
+| `train/...` | as in Stable-Baselines3 |
 """
 
 from __future__ import annotations

@@ -10,21 +10,30 @@ the variables of :func:`environment`.
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
+import numba.core.codegen
 import numba.core.config
+import numba.core.cpu
 import numpy as np
 from numba import carray, types
 
 from stoneworks.envs.rules.compiler.compiler import _njit, _signature, _with_kernels
-from stoneworks.envs.rules.compiler.kernel_cache import cache_folder
+from stoneworks.envs.rules.compiler.kernel_cache import cache_folder, digest_of
 
+_codegen: Any = numba.core.codegen
 _config: Any = numba.core.config
+_cpu: Any = numba.core.cpu
 _types: Any = types
 _llvm: Any = llvm
 
@@ -195,6 +204,13 @@ def entry_function(
     return EntryFunction(name, names["entry"], tuple(arguments))
 
 
+def digest(entries: Sequence[EntryFunction], modules: Sequence[ModuleType], *others: Any) -> str:
+    """Return a digest of entry functions, of the source of ``modules`` that compile them, and of ``others``, for cached code."""
+    kernels = [(entry.name, digest_of(entry.function, entry.arguments)) for entry in entries]
+    source = [Path(str(module.__file__)).read_bytes() for module in (sys.modules[__name__], *modules)]
+    return hashlib.sha256(repr((kernels, source, others)).encode()).hexdigest()[:24]
+
+
 def compile_entries(target: Target, entries: Sequence[EntryFunction]) -> tuple[Any, Any]:
     """Return an optimized module with the entry functions, and the machine (of :mod:`llvmlite.binding`) that emits its code.
 
@@ -219,8 +235,9 @@ def compile_entries(target: Target, entries: Sequence[EntryFunction]) -> tuple[A
     header = f'target datalayout = "{machine.target_data}"\ntarget triple = "{target.triple}"\n'
     module = llvm.parse_assembly(header + target.run_time)
     module.link_in(llvm.parse_assembly(header + REFERENCE_COUNTS))
-    for entry in (*target.library, *entries):
-        module.link_in(_module_of(entry, target, header))
+    with _machine_code_left_out():
+        for entry in (*target.library, *entries):
+            module.link_in(_module_of(entry, target, header))
     exported = {*target.kept, *(entry.name for entry in entries)}
     for function in module.functions:
         if not function.is_declaration and function.name not in exported:
@@ -230,6 +247,30 @@ def compile_entries(target: Target, entries: Sequence[EntryFunction]) -> tuple[A
     builder = _llvm.create_pass_builder(machine, tuning)
     builder.getModulePassManager().run(module, builder)
     return module, machine
+
+
+@contextmanager
+def _machine_code_left_out() -> Iterator[None]:
+    """Let numba stop at LLVM code: what is compiled meanwhile cannot be called in this process."""
+
+    def get_executable(_: Any, library: Any, *__: Any) -> Any:
+        library._ensure_finalized()
+        return [].append  # a function in C, another for each kernel
+
+    replaced = (
+        (_cpu.CPUContext, "create_cpython_wrapper", lambda *_, **__: None),
+        (_cpu.CPUContext, "get_executable", get_executable),
+        (_codegen.JITCPUCodegen, "_add_module", lambda *_: None),
+        (_codegen.JITCodeLibrary, "_finalize_specific", lambda _: None),
+    )
+    before = [getattr(owner, name) for owner, name, _ in replaced]
+    for owner, name, function in replaced:
+        setattr(owner, name, function)
+    try:
+        yield
+    finally:
+        for (owner, name, _), function in zip(replaced, before, strict=True):
+            setattr(owner, name, function)
 
 
 def _module_of(entry: EntryFunction, target: Target, header: str) -> Any:

@@ -21,7 +21,7 @@ GAMES = read_test_data("search_games.jsonl")
 
 
 @pytest.mark.parametrize("stored", GAMES, ids=lambda one: one["game"])
-@pytest.mark.parametrize("by_torch", [False, True], ids=["compiled", "torch"])
+@pytest.mark.parametrize("by_torch", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["compiled", "torch"])
 def test_stored_games_are_played_again(stored: dict[str, Any], by_torch: bool) -> None:
     game = load_game(stored["game"])
     name, simulations = stored["bot"].split("@")
