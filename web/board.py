@@ -8,7 +8,7 @@ import logging
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -420,6 +420,22 @@ def _picks(game: Game, action: int) -> bool:
     return is_on_board(game, action) and action_choice(game, action).picks
 
 
+def longer_lines(line: Line) -> Iterator[list[int]]:
+    """Yield the ways to continue a line in progress by two or more actions, after the first of which there is one way each."""
+    state, game = line.state, line.state.get_game()
+    if not game.has_lines or line.turn_start == len(line.actions):
+        return
+    player = state.current_player()
+    for first in state.legal_actions():
+        after, actions, further = state.clone(), list[int](), [first] * is_on_board(game, first)
+        while len(further) == 1:
+            after.apply_action(further[0])
+            actions += further
+            further = [action for action in after.legal_actions(player) if is_on_board(game, action)]
+            if len(actions) > 1:
+                yield list(actions)
+
+
 def _interaction(line: Line) -> Interaction:
     state = line.state
     game = state.get_game()
@@ -442,7 +458,7 @@ def _interaction(line: Line) -> Interaction:
             shown["legal"].append(on_board(action))
         else:
             shown["buttons"].append({"action": game.action_texts[action]})
-    for actions in game.shortcuts(state):
+    for actions in longer_lines(line):
         first, *then = map(game.action_to_string, actions)
         described = on_board(actions[-1])
         label = f"{len(actions)} actions, the last {then[-1]}"

@@ -225,6 +225,7 @@ class GameDefinition(ABC, Generic[S]):
         observation_planes: names of the observation planes (see ``plane_names``).
         board_plane: the observation plane that marks the cells of the board.
         binary_observations: whether observations contain only zeros and ones.
+        has_lines: whether a turn in progress is a line, which a click on a later place of it continues up to there.
         reasons: reasons for the end of a game; the field ``ending`` of a state is 1 + the index.
         colors: names of the colors of the first and the second player.
         action_help: what the text of an action looks like, for error messages.
@@ -246,6 +247,7 @@ class GameDefinition(ABC, Generic[S]):
     observation_planes: ClassVar[tuple[str, ...]]
     board_plane: ClassVar[str] = "board"
     binary_observations: ClassVar[bool] = False
+    has_lines: ClassVar[bool] = False
     reasons: ClassVar[tuple[str, ...]]
     colors: ClassVar[tuple[str, str]]
     action_help: ClassVar[str]
@@ -345,7 +347,3 @@ class GameDefinition(ABC, Generic[S]):
         """Return the ruling that an illegal action index breaks, such as ``"V2: e5 is occupied"``."""
         default = "the game is over" if state.is_terminal() else "the rules do not allow it here"
         return said(self, "explain_illegal", state, action).text or default
-
-    def shortcuts(self, state: S) -> list[tuple[int, ...]]:
-        """Return sequences of legal actions within the turn, each of which a click on the place of its last action plays."""
-        return []

@@ -144,6 +144,7 @@ def describe(game: Game) -> dict[str, Any]:
         "questions": QUESTIONS,
         "sentences": text_kernels(game)[1],
         "most_reasons": MAX_REASONS,
+        "has_lines": game.has_lines,
         "places": [[name, *place] for name, place in places.items()],
         "paths": paths,
         "labels": list(labels.values()),

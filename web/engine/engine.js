@@ -350,6 +350,11 @@ export class Play {
       if (action < board.paths.length) shown.legal.push(onBoard(action));
       else shown.buttons.push({ action: board.texts[action] });
     }
+    for (const line of this.longerLines(turnStart)) {
+      const then = line.slice(1).map((action) => board.texts[action]);
+      const { path } = onBoard(line.at(-1));
+      shown.legal.push({ action: board.texts[line[0]], then, path, label: `${line.length} actions, the last ${then.at(-1)}` });
+    }
     if (this.actions.length && isPick(this.actions.at(-1))) {
       const before = this.engine.legal(this.records.at(-2));
       shown.instead = before.filter((action) => isPick(action) && action !== this.actions.at(-1)).map(onBoard);
@@ -371,6 +376,22 @@ export class Play {
       outcome: ending ? { winner: winner < 0 ? null : winner, reason, truncated: Boolean(truncated) } : null,
       ...shown,
     };
+  }
+
+  /** The ways to continue a line in progress by two or more actions, after the first of which there is one way each. */
+  *longerLines(turnStart) {
+    const { engine, facts } = this;
+    if (!engine.board.has_lines || turnStart === this.actions.length) return;
+    const onBoard = (record) => (engine.facts(record).player === facts.player ? engine.legal(record).filter((action) => engine.board.paths[action]) : []);
+    for (const first of onBoard(this.record)) {
+      let [record, line, further] = [this.record, [], [first]];
+      while (further.length === 1) {
+        record = engine.after(record, further[0]);
+        line = [...line, further[0]];
+        further = onBoard(record);
+        if (line.length > 1) yield line;
+      }
+    }
   }
 
   /** Why a click on the picture is illegal, after those on the places `chosen`; nothing where an action is legal. */

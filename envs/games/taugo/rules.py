@@ -499,6 +499,7 @@ class Taugo(Game):
     colors: ClassVar[tuple[str, str]] = ("Black", "White")
     num_action_planes: ClassVar[int] = 5
     binary_observations: ClassVar[bool] = True
+    has_lines: ClassVar[bool] = True
     observation_planes: ClassVar[tuple[str, ...]] = plane_names(Plane)
     action_help: ClassVar[str] = "expected a cell, such as c7, a heading and cell of a cut, such as Nc7, or end"
     kernels: ClassVar[Kernels] = rules_kernels(globals())
@@ -592,18 +593,3 @@ class Taugo(Game):
         images = np.arange(len(self.observation_planes))
         images[Plane.LINE_NORTH : Plane.LINE_WEST + 1] = Plane.LINE_NORTH + directions
         return images
-
-    def shortcuts(self, state: State) -> list[tuple[int, ...]]:
-        """Return every way to continue the line in progress by two or more stones (T5)."""
-        found: list[tuple[int, ...]] = []
-        player, end = state.current_player(), self.num_actions - 1
-        for first in state.legal_actions() if state.record["last_stone"] != NONE else ():
-            line: list[int] = []
-            after = state.clone()
-            further = [first] * (first != end)
-            while further:  # at most one, since the direction is that of the first
-                after.apply_action(further[0])
-                line.append(further[0])
-                further = [action for action in after.legal_actions(player) if action != end]
-                found += [tuple(line)] * (len(line) > 1)
-        return found
