@@ -55,7 +55,7 @@ def mark(words: Words, action: int) -> None:
 def said(game: Any, function: str, state: Any, *action: int) -> Explanation:
     """Return what a function of the texts of ``game`` says on a position, nothing if the game does not have it."""
     words: Words = []
-    if called := getattr(_module(type(game)), function, None):
+    if called := getattr(_module(game.__class__), function, None):
         _as_python(called)(_wide(game.board[0]), _wide(state.record), *action, words)
     names = {"cell": game.grid.cell_names, "action": game.action_texts, "color": game.colors}
 

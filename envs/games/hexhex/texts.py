@@ -14,6 +14,7 @@ from stoneworks.envs.games.hexhex.walls import (
     ORDER,
     ORIGIN,
     PARENT,
+    SIZE,
     grow_arms,
     label_groups,
 )
@@ -58,31 +59,37 @@ def say_group(board: Record, state: Record, own: int, value: int, decides: bool,
     num_groups = label_groups(board, state.stones, own, work, groups)
     num_found = grow_arms(board, state.stones, own, work, groups)
     for group in range(num_groups):
-        length, ends, members = 0, (-1, -1), np.nonzero(work[GROUP, : board.num_cells] == group)[0]
-        for cell in work[ORDER, : num_found if groups[NUM_EDGE_STONES, group] > 1 else 0]:
-            for neighbor in board.neighbors[cell]:
+        length, size, left, right = 0, groups[SIZE, group], -1, -1
+        for place in range(num_found if groups[NUM_EDGE_STONES, group] > 1 else 0):
+            cell = work[ORDER, place]
+            for direction in range(6):
+                neighbor = board.neighbors[cell, direction]
                 is_own = state.stones[cell] == own and state.stones[neighbor] == own
                 if is_own and work[GROUP, cell] == group and work[ORIGIN, cell] != work[ORIGIN, neighbor]:
                     through = work[LENGTH, cell] + work[LENGTH, neighbor]
                     if length == 0 or through < length:
-                        length, ends = through, (cell, neighbor)
-        if 2 * length - members.shape[0] != value:
+                        length, left, right = through, cell, neighbor
+        if 2 * length - size != value:
             continue
-        first, last = members[0], members[-1]
+        first = last = -1
         if length > 0:
-            first, last = work[ORIGIN, ends[0]], work[ORIGIN, ends[1]]
-        say(words, "{cell}–{cell}" if first != last else "{cell}", first, last)
-        say(
-            words,
-            " is worth {number} (path of {number}" if length > 0 else " is worth {number} (no path",
-            value,
-            length,
-        )
-        say(words, ", {number} extra)", members.shape[0] - length)
-        for cell in members[: 0 if length > 0 or not decides else members.shape[0]]:
-            mark(words, cell)
-        for end in ends:
+            first, last = work[ORIGIN, left], work[ORIGIN, right]
+        for cell in range(board.num_cells):
+            is_shown = length == 0 and work[GROUP, cell] == group
+            if is_shown:
+                first, last = cell if first < 0 else first, cell
+            if is_shown and decides:
+                mark(words, cell)
+        for end in (left, right):
             while end >= 0 and decides:
                 mark(words, end)
                 end = work[PARENT, end]
+        say(words, "{cell}–{cell}" if first != last else "{cell}", first, last)
+        say(
+            words,
+            " is worth {number} (path of {number}, " if length > 0 else " is worth {number} (no path, ",
+            value,
+            length,
+        )
+        say(words, "{number} extra)", size - length)
         return

@@ -30,8 +30,8 @@ def explain_result(board: Record, state: Record, words: Words) -> None:
         if black != white:
             say(words, "no groups of the same rank differ; {number} black and {number} white stones", black, white)
             say(words, " at distance {number} from the center", distance)
-            for cell in on_hill:
-                if state.stones[cell] != EMPTY:
+            for cell in range(board.num_cells):
+                if board.distance_from_center[cell] == distance and state.stones[cell] != EMPTY:
                     mark(words, cell)
             return
     say(words, "neither groups of the same rank nor hills differ")
