@@ -40,14 +40,14 @@ def explain_groups(board: Record, state: Record, words: Words) -> bool:
     """Say which rank of groups is the first that differs, and return whether there is one (V6, L5)."""
     values = np.empty((2, board.num_cells), np.int16)
     for rank in range(min(group_values(board, state.stones, values))):
-        black, white = values[0, rank], values[1, rank]
-        if black != white:
-            best = "the best group decides: Black's "
-            other = "the group of rank {number}, the first that differs, decides: Black's "
+        if values[0, rank] != values[1, rank]:
+            best = "the best group decides: "
+            other = "the group of rank {number}, the first that differs, decides: "
             say(words, other if rank > 0 else best, rank + 1)
-            say_group(board, state, 1, black, black > white, words)
-            say(words, ", White's ")
-            say_group(board, state, 2, white, white > black, words)
+            for color in range(2):
+                decides = values[color, rank] > values[1 - color, rank]
+                say(words, ", {color}'s " if color > 0 else "{color}'s ", color)
+                say_group(board, state, color + 1, values[color, rank], decides, words)
             return True
     return False
 
