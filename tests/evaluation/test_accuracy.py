@@ -97,7 +97,8 @@ def test_no_response_beats_perfect_play_and_one_beats_a_random_player() -> None:
 def test_stored_samples_have_the_results_that_the_solver_finds(name: str) -> None:
     solved = load_game(name)
     solver = Solver(solved, memory_mib=1)
-    for position in load_solved_positions(solved).positions:
+    step = 3 if name == "trugo" else 1  # its positions take seconds each
+    for position in load_solved_positions(solved).positions[::step]:
         solution = solver.solve(position.state(solved))
         assert solution.result == position.result
         assert tuple(map(solved.action_to_string, solution.actions)) == position.keeping
