@@ -153,3 +153,10 @@ def test_a_page_opens_again_without_a_network(address: str, open_page: OpenPage)
     page.wait_for_selector(".play-here[data-state=open]")
     page.locator(".hit").first.click()
     page.wait_for_function("document.querySelectorAll('.stones circle').length >= 1")
+
+
+def test_a_line_of_taugo_is_continued_by_one_click(address: str, open_page: OpenPage) -> None:
+    page = open_page(f"{address}/play.html#taugo-standard;c3;g7;c4")
+    page.locator('.hit[data-place="c7"]').dispatch_event("click")
+    expect(page.locator(".stones circle")).to_have_count(6)
+    assert page.evaluate("location.hash") == "#taugo-standard;c3;g7;c4;c5;c6;c7"
