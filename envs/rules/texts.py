@@ -74,7 +74,8 @@ def _as_python(function: Any) -> FunctionType:
     function = getattr(function, "py_func", function)
     if function not in _PLAIN:
         names = dict(function.__globals__)
-        _PLAIN[function] = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+        given = function.__name__, function.__defaults__, function.__closure__
+        _PLAIN[function] = FunctionType(function.__code__, names, *given)
         for name in set(function.__code__.co_names) & set(names):
             if hasattr(names[name], "py_func") or isinstance(names[name], FunctionType):
                 names[name] = _as_python(names[name])
