@@ -4,20 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from stoneworks.envs.games.hexhex import walls
 from stoneworks.envs.games.hexhex.groups import group_values
-from stoneworks.envs.games.hexhex.walls import (
-    GROUP,
-    LENGTH,
-    NUM_EDGE_STONES,
-    NUM_GROUP_ROWS,
-    NUM_ROWS,
-    ORDER,
-    ORIGIN,
-    PARENT,
-    SIZE,
-    grow_arms,
-    label_groups,
-)
+from stoneworks.envs.games.hexhex.walls import grow_arms, label_groups
 from stoneworks.envs.rules.compiler.types import Record
 from stoneworks.envs.rules.stones import OFF_BOARD
 from stoneworks.envs.rules.texts import Words, mark, say
@@ -54,28 +43,30 @@ def explain_groups(board: Record, state: Record, words: Words) -> bool:
 
 def say_group(board: Record, state: Record, own: int, value: int, decides: bool, words: Words) -> None:
     """Say where a group with this value is, and what it is worth (V4); mark its path, or all of it, if it decides."""
-    work = np.empty((NUM_ROWS, board.num_cells + 1), np.int16)
-    groups = np.empty((NUM_GROUP_ROWS, board.num_cells), np.int16)
+    work = np.empty((walls.NUM_ROWS, board.num_cells + 1), np.int16)
+    groups = np.empty((walls.NUM_GROUP_ROWS, board.num_cells), np.int16)
+    group_of, order, parent = work[walls.GROUP], work[walls.ORDER], work[walls.PARENT]
+    origin, lengths = work[walls.ORIGIN], work[walls.LENGTH]
     num_groups = label_groups(board, state.stones, own, work, groups)
     num_found = grow_arms(board, state.stones, own, work, groups)
     for group in range(num_groups):
-        length, size, left, right = 0, groups[SIZE, group], -1, -1
-        for place in range(num_found if groups[NUM_EDGE_STONES, group] > 1 else 0):
-            cell = work[ORDER, place]
+        length, size, left, right = 0, groups[walls.SIZE, group], -1, -1
+        for place in range(num_found if groups[walls.NUM_EDGE_STONES, group] > 1 else 0):
+            cell = order[place]
             for direction in range(6):
                 neighbor = board.neighbors[cell, direction]
                 is_own = state.stones[cell] == own and state.stones[neighbor] == own
-                if is_own and work[GROUP, cell] == group and work[ORIGIN, cell] != work[ORIGIN, neighbor]:
-                    through = work[LENGTH, cell] + work[LENGTH, neighbor]
+                if is_own and group_of[cell] == group and origin[cell] != origin[neighbor]:
+                    through = lengths[cell] + lengths[neighbor]
                     if length == 0 or through < length:
                         length, left, right = through, cell, neighbor
         if 2 * length - size != value:
             continue
         first = last = -1
         if length > 0:
-            first, last = work[ORIGIN, left], work[ORIGIN, right]
+            first, last = origin[left], origin[right]
         for cell in range(board.num_cells):
-            is_shown = length == 0 and work[GROUP, cell] == group
+            is_shown = length == 0 and group_of[cell] == group
             if is_shown:
                 first, last = cell if first < 0 else first, cell
             if is_shown and decides:
@@ -83,7 +74,7 @@ def say_group(board: Record, state: Record, own: int, value: int, decides: bool,
         for end in (left, right):
             while end >= 0 and decides:
                 mark(words, end)
-                end = work[PARENT, end]
+                end = parent[end]
         say(words, "{cell}–{cell}" if first != last else "{cell}", first, last)
         say(
             words,

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
+from stoneworks.envs.games.trugo import plane
 from stoneworks.envs.games.trugo.pieces import destination_action
-from stoneworks.envs.games.trugo.plane import (
-    DOUBLE,
-    EMPTY_JUNCTION,
-    NO_JUNCTION,
-    SINGLE,
-    corner_code,
-    has_tile,
-    has_top,
-    tiles_around,
-)
+from stoneworks.envs.games.trugo.plane import corner_code, has_tile, has_top, tiles_around
 from stoneworks.envs.games.trugo.position import MOVE, NOTHING_PICKED, PICK, REMOVE
 from stoneworks.envs.rules.compiler.types import Record
 from stoneworks.envs.rules.fields import NO_WINNER
@@ -26,7 +18,7 @@ def pick_of(board: Record, corner: int) -> int:
 
 def is_piece_of(code: int, color: int) -> bool:
     """Return whether a piece of ``color`` stands on a corner with this code, on top or below."""
-    return has_top(code, color) or (code >= DOUBLE and (code >> 1 & 1) == color)
+    return has_top(code, color) or (code >= plane.DOUBLE and (code >> 1 & 1) == color)
 
 
 def describe_turn(board: Record, state: Record, words: Words) -> None:
@@ -70,22 +62,22 @@ def explain_result(board: Record, state: Record, words: Words) -> None:
 
 def explain_illegal(board: Record, state: Record, action: int, words: Words) -> None:
     """Say which ruling forbids an action."""
-    plane, cell = action // board.num_cells, action % board.num_cells
-    kind = (plane - PICK) % 2
+    action_plane, cell = action // board.num_cells, action % board.num_cells
+    kind = (action_plane - PICK) % 2
     corner, name = 2 * board.hex_of_cell[cell] + kind, (PICK + kind) * board.num_cells + cell  # if there is a corner
     if state.ending:
         say(words, "R9: the game is over" if state.truncated else "R8: the game is over")
-    elif state.picked == NOTHING_PICKED and plane >= MOVE:
+    elif state.picked == NOTHING_PICKED and action_plane >= MOVE:
         say(words, "R5: first pick the piece to move")
-    elif plane >= MOVE:
+    elif action_plane >= MOVE:
         explain_destination(board, state, corner, name, words)
     elif state.picked != NOTHING_PICKED:
         piece = pick_of(board, state.picked)
         say(words, "R5: the piece on {action} is picked; choose its destination", piece)
-    elif plane >= PICK:
+    elif action_plane >= PICK:
         explain_pick(state, corner, name, words)
     else:
-        explain_tile(board, state, cell, plane < REMOVE, words)
+        explain_tile(board, state, cell, action_plane < REMOVE, words)
 
 
 def explain_tile(board: Record, state: Record, cell: int, lays: bool, words: Words) -> None:
@@ -110,7 +102,7 @@ def explain_tile(board: Record, state: Record, cell: int, lays: bool, words: Wor
 def explain_pick(state: Record, corner: int, name: int, words: Words) -> None:
     """Say why no piece may be picked on a corner, which the action ``name`` is called after (R5)."""
     code = corner_code(state, corner)
-    if code < SINGLE:
+    if code < plane.SINGLE:
         say(words, "R5: there is no piece on {action}", name)
     elif has_top(code, state.current_player):
         say(words, "R5: the piece on {action} has no destination", name)
@@ -125,11 +117,11 @@ def explain_destination(board: Record, state: Record, corner: int, name: int, wo
     code = corner_code(state, corner)
     if corner == state.picked:
         say(words, "R6: the piece stands on {action} already", name)
-    elif code == NO_JUNCTION:
+    elif code == plane.NO_JUNCTION:
         say(words, "R6: {action} is not a corner where three tiles meet", name)
-    elif code >= DOUBLE:
+    elif code >= plane.DOUBLE:
         say(words, "R6: {action} has two pieces, the most that a stack has", name)
-    elif code >= SINGLE and board.highest_landing == EMPTY_JUNCTION:
+    elif code >= plane.SINGLE and board.highest_landing == plane.EMPTY_JUNCTION:
         say(words, "R6: {action} has a piece, and stacking is off", name)
     else:
         say(words, "R6: no slide or step leads to {action}", name)
