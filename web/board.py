@@ -326,6 +326,10 @@ def reasons_at(state: State, x: float, y: float, chosen: Sequence[str]) -> list[
                     nearest, name_here, here = distance, name, []
                 if name == name_here:
                     here.append(action)
+    # On a piece's place, only one of picking it and moving there is next.
+    history = state.history()
+    moves = bool(history) and _picks(game, history[-1])
+    here = [action for action in here if _picks(game, action) != moves] or here
     reasons = [state.explain_illegal(action) for action in here]
     return [] if None in reasons else list(dict.fromkeys(filter(None, reasons)))[:MAX_REASONS]
 

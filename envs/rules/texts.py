@@ -77,7 +77,11 @@ def _as_python(function: Any) -> FunctionType:
         given = function.__name__, function.__defaults__, function.__closure__
         _PLAIN[function] = FunctionType(function.__code__, names, *given)
         for name in set(function.__code__.co_names) & set(names):
-            if hasattr(names[name], "py_func") or isinstance(names[name], FunctionType):
+            if getattr(names[name], "__name__", "").startswith("stoneworks.envs.games."):  # a module with kernels
+                of_module = vars(names[name]).items()
+                plain = {key: _as_python(value) for key, value in of_module if hasattr(value, "py_func")}
+                names[name] = SimpleNamespace(**{**dict(of_module), **plain})
+            elif hasattr(names[name], "py_func") or isinstance(names[name], FunctionType):
                 names[name] = _as_python(names[name])
     return _PLAIN[function]
 

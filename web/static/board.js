@@ -48,8 +48,8 @@ export class Board {
     this.onMiss = onMiss;
     this.foresee = foresee;
     this.scroll = h("div", { class: "board-scroll" });
-    this.caption = h("p", { class: "faint center caption", hidden: true }, matchMedia("(hover: none)").matches ? "Tap a place again to turn the tile." : "The wheel or r turns the tile.");
-    this.element = h("div", { class: "board", tabindex: "-1", onkeydown: (event) => this.key(event) }, this.scroll, this.caption);
+    this.caption = h("p", { class: "faint center caption" }, matchMedia("(hover: none)").matches ? "Tap a place again to turn the tile." : "The wheel or r turns the tile.");
+    this.element = h("div", { class: "board", tabindex: "-1", onkeydown: (event) => this.key(event) }, this.scroll);
     this.chosen = [];
     this.focused = null;
     this.shownSvg = null;
@@ -281,7 +281,7 @@ export class Board {
     for (const [name, items] of byPlace) {
       const [x, y, radius] = this.position.places[name];
       const labels = [...new Set(items.map((item) => item.label))].filter((label) => label !== name);
-      const kinds = [hinted.has(name) && "hinted", this.chosen.length && "second", items[0].picks && "piece", items[0].instead && "instead"];
+      const kinds = [hinted.has(name) && "hinted", this.chosen.length && "second", items[0].picks && "piece", this.forms(name).length > 1 && "lay", items[0].instead && "instead"];
       const hit = s(
         "g",
         {
@@ -299,14 +299,26 @@ export class Board {
         s("title", {}, name),
         last && part(0) ? s("line", { class: "joint", x1: last[0], y1: last[1], x2: x, y2: y }) : null,
         s("circle", { class: `area${part(this.chosen.length)}`, cx: x, cy: y, r: radius }),
-        s("circle", { class: "dot", cx: x, cy: y, r: 4.5 }),
+        s("circle", { class: "dot", ...((items[0].picks && this.topStone(x, y, radius)) || { cx: x, cy: y, r: 4.5 }) }),
       );
       this.hits.set(name, hit);
       this.layer.append(hit);
     }
     this.scroll.append(this.overlay);
-    this.caption.hidden = !names.some((name) => this.forms(name).length > 1);
+    // Once shown, the caption keeps its space, so that the page does not jump from turn to turn.
+    const turns = names.some((name) => this.forms(name).length > 1);
+    if (turns && !this.caption.isConnected) this.scroll.after(this.caption);
+    this.caption.classList.toggle("unused", !turns);
     if (hadFocus) this.focus();
+  }
+
+  /** Returns the circle of the uppermost stone on a place: in a stack, the stones are beside its middle. */
+  topStone(x, y, radius) {
+    const circles = [...this.picture.querySelectorAll(".stones circle:not(.gone)")].map((stone) => {
+      const { e = 0, f = 0 } = stone.closest('[transform^="translate"]')?.transform.baseVal[0].matrix ?? {};
+      return { cx: stone.cx.baseVal.value + e, cy: stone.cy.baseVal.value + f, r: stone.r.baseVal.value };
+    });
+    return circles.findLast(({ cx, cy }) => Math.hypot(cx - x, cy - y) < radius);
   }
 
   /** Focuses a place or, while there is none to choose, the board, so that the focus returns to a place with the next turn. */
@@ -425,6 +437,8 @@ export class Board {
       button("Cancel", () => this.reset(), { class: "quiet" }),
     );
     this.element.append(this.menu);
+    const covered = this.preview.getBoundingClientRect().bottom - this.menu.getBoundingClientRect().top;
+    if (covered > 0) window.scrollBy(0, covered + 8);
   }
 
   openMenu(place, items) {

@@ -34,8 +34,9 @@ NUM_MARGIN_HEXES = 2
 OUTLINE_WIDTH = 0.05 * SPACING
 HOLE_RADIUS = 0.32 * SPACING
 CONE_RADIUS = 0.3 * SPACING
-#: Share of a hex that half a tile covers, apart from the side where it meets the other half.
-HALF_SHARE = 0.9
+#: Share of a hex that half a tile covers, apart from the side where it meets the other half. The gaps show which halves belong
+#: together.
+HALF_SHARE = 0.8
 _HALF = boards.hex_shape(HALF_SHARE * SPACING)
 
 

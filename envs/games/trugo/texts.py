@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stoneworks.envs.games.trugo import plane
-from stoneworks.envs.games.trugo.pieces import destination_action
+from stoneworks.envs.games.trugo.pieces import destination_action, has_destination
 from stoneworks.envs.games.trugo.plane import corner_code, has_tile, has_top, tiles_around
 from stoneworks.envs.games.trugo.position import MOVE, NOTHING_PICKED, PICK, REMOVE
 from stoneworks.envs.rules.compiler.types import Record
@@ -26,11 +26,15 @@ def describe_turn(board: Record, state: Record, words: Words) -> None:
     if state.picked != NOTHING_PICKED:
         say(words, "the destination of the piece on {action}", pick_of(board, state.picked))
         return
-    say(words, "lay a tile" if state.pool > 0 else "remove a tile")
+    has_tile_turn, can_move = state.targets.any(), False
     for hex_ in board.hex_of_cell[: board.num_cells]:
-        if board.tops_in_contents[state.current_player, state.contents[hex_]]:
-            say(words, ", or move a piece")
-            return
+        tops = board.tops_in_contents[state.current_player, state.contents[hex_]]
+        for kind in range(2):
+            can_move |= (tops >> kind & 1) != 0 and has_destination(board, state, 2 * hex_ + kind)
+    if has_tile_turn:
+        say(words, "lay a tile" if state.pool > 0 else "remove a tile")
+    if can_move:
+        say(words, ", or move a piece" if has_tile_turn else "move a piece")
 
 
 def describe_supplies(board: Record, state: Record, words: Words) -> None:

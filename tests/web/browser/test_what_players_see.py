@@ -170,6 +170,13 @@ def test_a_movable_piece_has_a_bright_outline(visit: OpenPage, post: Callable[..
     expect(outline).to_have_css("opacity", "1")
 
 
+def test_where_a_tile_may_be_laid_is_seen_on_the_dark_ground(visit: OpenPage, post: Callable[..., Any]) -> None:
+    page = visit(play(visit("/"), "trugo(radius=3,tiles=7)", post, "d4/0"), viewport={"width": 390, "height": 800})
+    image = Image.open(io.BytesIO(hit(page, "e4").locator(".area").screenshot())).convert("RGB")
+    middle, ground = ((image.width // 2, image.height // 2), (image.width // 2, image.height // 4))
+    assert contrast(image.getpixel(middle), image.getpixel(ground)) >= 3
+
+
 def test_marks_of_the_last_move_stay_during_a_turn(visit: OpenPage, post: Callable[..., Any]) -> None:
     page = visit(play(visit("/"), "vadus(size=4)", post, "d4 a4 a5"))
     marks = page.locator(".picture .last-move circle")
@@ -187,6 +194,9 @@ def test_a_black_stone_is_dark_and_a_white_one_light_beside_their_names(
     colors = []
     for swatch in page.locator(".player .swatch").all():
         image = Image.open(io.BytesIO(swatch.screenshot())).convert("RGB")
+        # Black's shines, so that it is not taken for a hole in its ground on a dark page.
+        shine = image.getpixel((round(0.4 * image.width), round(0.34 * image.height)))
+        assert contrast(shine, image.getpixel((0, 0))) >= (3 if scheme == "dark" else 1)
         colors.append((image.getpixel((image.width // 2, image.height // 2)), image.getpixel((image.width // 2, 1))))
     (black, ground), (white, other_ground) = colors
     assert ground == other_ground

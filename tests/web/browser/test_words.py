@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,9 @@ from playwright.sync_api import Locator, Page, expect
 from pages import OpenPage, assert_fits, button, hit
 from stoneworks import load_game
 from stoneworks.envs.drawing import action_places
+
+#: A board on which a white piece stands on a blue one after these actions.
+TRUGO, PIN = "trugo(radius=4,tiles=12)", "e5/2 f4/1 f5/0 g3/0 g4/2 h4/2 g3^ >f5v g2/2"
 
 
 @pytest.fixture
@@ -66,9 +70,13 @@ def test_the_board_keeps_its_place_during_a_turn(open_game: OpenPage) -> None:
         ("taugo(size=4)", "c3 e5 c4 d4 end e2", "d3", "T3: d3 would complete a square of 2 × 2"),
         ("taigo(radius=3)", "", "a4-b4", "G2: neither a4 nor b4 is next to an occupied hex"),
         ("trugo(radius=3,tiles=7)", "d4/0", "d4/0", "R3: d4 has a tile; R4: no tile is removed while there are tiles"),
+        # Not also "first pick the piece to move".
+        (TRUGO, "e5/2 f4/1 f5/0 g3/0", "f4^", re.compile("^R5: the piece on f4\\^ has no destination$")),
     ],
 )
-def test_illegal_clicks_name_the_ruling(open_game: OpenPage, game: str, actions: str, click: str, reason: str) -> None:
+def test_illegal_clicks_name_the_ruling(
+    open_game: OpenPage, game: str, actions: str, click: str, reason: str | re.Pattern[str]
+) -> None:
     page = open_game(game, actions)
     page.locator(".hit").first.wait_for()
     click_at(page, game, click)
@@ -126,6 +134,25 @@ def test_a_piece_of_trugo_shows_where_it_may_go(open_game: OpenPage) -> None:
     expect(page.locator('[data-name="commit"]')).to_be_visible()
 
 
+def test_the_outline_of_a_movable_piece_is_around_the_upper_one_of_a_stack(open_game: OpenPage) -> None:
+    page = open_game(TRUGO, PIN)
+    middle = """circle => { const box = circle.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }"""
+    upper = page.locator(".picture .stones.color-0 circle").last.evaluate(middle)
+    assert hit(page, "f5v").locator(".dot").evaluate(middle) == pytest.approx(upper, abs=0.5)
+    lower = page.locator(".picture .stones.color-1 circle").evaluate(middle)
+    assert upper[0] - lower[0] > 8  # otherwise the stack does not show what is pinned
+
+
+def test_how_to_turn_a_tile_is_in_view_beside_the_whole_board(open_game: OpenPage) -> None:
+    page = open_game(TRUGO, PIN)
+    caption = page.locator(".caption")
+    expect(caption).to_be_in_viewport(ratio=1)
+    top = page.locator(".side").bounding_box()["y"]
+    hit(page, "f5v").click()
+    expect(caption).to_be_hidden()
+    assert page.locator(".side").bounding_box()["y"] == top
+
+
 def test_a_tile_is_turned_under_the_mouse_by_keys_and_by_fingers(open_game: OpenPage) -> None:
     page = open_game("trugo(radius=3,tiles=7)")
     preview = page.locator(".preview")
@@ -157,15 +184,25 @@ def test_a_tile_is_turned_under_the_mouse_by_keys_and_by_fingers(open_game: Open
 def test_a_tap_holds_a_tile_and_further_taps_turn_it(visit: OpenPage, post: Callable[..., Any]) -> None:
     game = post("games", game="trugo(radius=3,tiles=7)", players=(None, None), confirm=True)
     page = visit(f"/play/{game['id']}", viewport={"width": 390, "height": 800}, has_touch=True)
+    covers = """(menu) => {
+          const [one, other] = [menu, document.querySelector('.preview')].map((part) => part.getBoundingClientRect());
+          return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+        }"""
     hit(page, "d4").tap()
     expect(page.locator(".preview")).to_have_attribute("data-action", "d4/0")
     hit(page, "d4").tap()
     expect(page.locator(".preview")).to_have_attribute("data-action", "d4/1")
-    assert not page.locator(".choices").evaluate(
-        """(menu) => {
-          const [one, other] = [menu, document.querySelector('.preview')].map((part) => part.getBoundingClientRect());
-          return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
-        }"""
-    ), "the choices cover the tile"
+    assert not page.locator(".choices").evaluate(covers)
     page.get_by_role("button", name="Play", exact=True).tap()
     expect(page.locator(".moves .pending")).to_have_text("White: d4/1")
+    button(page, "take-back").tap()
+    # At the lower end of the window, as on a zoomed board.
+    hit(page, "d4").evaluate(
+        """(place) => {
+          const { bottom } = place.getBoundingClientRect();
+          place.closest('.board').style.paddingTop = `${innerHeight - bottom - 4}px`;
+        }"""
+    )
+    hit(page, "d4").tap()
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_in_viewport(ratio=1)
+    assert not page.locator(".choices").evaluate(covers)

@@ -323,7 +323,7 @@ class AnalysisPage {
           step("›", "Next position", "ArrowRight"),
           step("»", "Last position", "End"),
           button("Flip", () => this.board.flip(), { "aria-label": "Flip the board" }),
-          button("Turn", () => this.board.rotate(), { title: "Turn the board by one side" }),
+          button("Turn the board", () => this.board.rotate(), { title: "Turn the board by one side" }),
         ),
         h("div", { class: "card" }, h("div", { class: "row" }, h("h2", {}, "Value curve"), this.curveChoice), this.curve, this.report),
       ),

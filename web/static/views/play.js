@@ -260,7 +260,7 @@ class GamePage {
           button("Undo", () => this.undo(), { disabled: !game.turns.length, "data-name": "undo" }),
           persons.length ? button("Hint", () => this.askHint(), { disabled: !personToMove, "data-name": "hint" }) : null,
           button("Flip the board", () => this.board.flip(), { "data-name": "flip" }),
-          button("Turn", () => this.board.rotate(), { "data-name": "turn", title: "Turn the board by one side" }),
+          button("Turn the board", () => this.board.rotate(), { "data-name": "turn", title: "Turn the board by one side" }),
           persons.length === 1 ? button("Swap sides", () => this.swapSides(), { disabled: Boolean(game.result), "data-name": "sides" }) : null,
           persons.length ? button("Resign", () => this.resign(), { disabled: Boolean(game.result), "data-name": "resign" }) : null,
           h("a", { class: "button", href: `analyze/${this.id}` }, "Analyze"),
