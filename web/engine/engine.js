@@ -406,6 +406,10 @@ export class Play {
       if (distance <= radius && distance < nearest) [nearest, nameHere, here] = [distance, name, []];
       if (name === nameHere) here.push(action);
     });
+    // On a piece's place, only one of picking it and moving there is next.
+    const picks = (action) => Boolean(paths[action] && this.engine.board.labels[paths[action][0]].picks);
+    const next = here.filter((action) => picks(action) !== (this.actions.length > 0 && picks(this.actions.at(-1))));
+    if (next.length) here = next;
     const legal = this.facts.ending ? [] : this.legal;
     if (here.some((action) => legal.includes(action))) return [];
     return [...new Set(here.map((action) => this.engine.say(this.record, "explain_illegal", action).text))].slice(0, most);
