@@ -33,7 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 FOR_GAMES = (
     *(
         f"stoneworks.envs.rules.{name}"
-        for name in ("compiler", "contract", "fields", "grid", "guide", "options", "stones")
+        for name in ("compiler", "contract", "fields", "grid", "guide", "options", "stones", "texts")
     ),
     *("stoneworks.envs.rules.text_board", "stoneworks.envs.drawing"),
 )

@@ -8,7 +8,7 @@ import logging
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -37,7 +37,7 @@ _MIN_PERCENTAGE = 1
 #: Loss of the chance to win against the best action from which an action has no color in a heat map.
 _PALE_LOSS = 0.1
 #: Number of rulings that are shown for a click.
-_MAX_REASONS = 2
+MAX_REASONS = 2
 #: Number of positions that are cached.
 _MAX_LINES = 4096
 #: Number of last positions of a requested line that are cached and looked up in the cache.
@@ -331,7 +331,7 @@ def reasons_at(state: State, x: float, y: float, chosen: Sequence[str]) -> list[
     moves = bool(history) and _picks(game, history[-1])
     here = [action for action in here if _picks(game, action) != moves] or here
     reasons = [state.explain_illegal(action) for action in here]
-    return [] if None in reasons else list(dict.fromkeys(filter(None, reasons)))[:_MAX_REASONS]
+    return [] if None in reasons else list(dict.fromkeys(filter(None, reasons)))[:MAX_REASONS]
 
 
 @dataclass(frozen=True)
@@ -424,6 +424,22 @@ def _picks(game: Game, action: int) -> bool:
     return is_on_board(game, action) and action_choice(game, action).picks
 
 
+def longer_lines(line: Line) -> Iterator[list[int]]:
+    """Yield the ways to continue a line in progress by two or more actions, after the first of which there is one way each."""
+    state, game = line.state, line.state.get_game()
+    if not game.has_lines or line.turn_start == len(line.actions):
+        return
+    player = state.current_player()
+    for first in state.legal_actions():
+        after, actions, further = state.clone(), list[int](), [first] * is_on_board(game, first)
+        while len(further) == 1:
+            after.apply_action(further[0])
+            actions += further
+            further = [action for action in after.legal_actions(player) if is_on_board(game, action)]
+            if len(actions) > 1:
+                yield list(actions)
+
+
 def _interaction(line: Line) -> Interaction:
     state = line.state
     game = state.get_game()
@@ -446,7 +462,7 @@ def _interaction(line: Line) -> Interaction:
             shown["legal"].append(on_board(action))
         else:
             shown["buttons"].append({"action": game.action_texts[action]})
-    for actions in game.shortcuts(state):
+    for actions in longer_lines(line):
         first, *then = map(game.action_to_string, actions)
         described = on_board(actions[-1])
         label = f"{len(actions)} actions, the last {then[-1]}"

@@ -24,6 +24,8 @@ from stoneworks.envs.rules.parts import drawing_of
 __all__ = ["Choice", "Drawing", "Place", "action_choice", "action_places", "draw", "draw_illustration"]
 
 _LEGAL, _ILLEGAL, _NAMED = "#b5dda4", "#eda99f", "#ffdf80"
+#: Radius, color and width of the rings on what decided a game.
+DECIDING = 0.22 * svg.SPACING, theme.ACCENT, 0.1 * svg.SPACING
 
 
 def draw(
@@ -72,7 +74,7 @@ def _draw(state: State, annotations: Annotations) -> Drawing:
     scene = _module_of(game).compose(state, annotations)
     if (explanation := state.explain_result()) and explanation.deciding:
         centers = [_middle(action_places(game, action)) for action in explanation.deciding]
-        rings = pieces.rings("deciding", centers, 0.22 * svg.SPACING, theme.ACCENT, 0.1 * svg.SPACING)
+        rings = pieces.rings("deciding", centers, *DECIDING)
         scene = replace(scene, elements=[*scene.elements, rings])
     if numbered := annotations.numbers.items():
         discs = pieces.numbers((text, _middle(action_places(game, action))) for action, text in numbered)

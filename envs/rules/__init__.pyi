@@ -1,6 +1,6 @@
 from .batch import Batch as Batch
 from .compiler.gpu import DeviceError as DeviceError
-from .contract import NO_ACTION as NO_ACTION, Explanation as Explanation, Feature as Feature
+from .contract import NO_ACTION as NO_ACTION, Feature as Feature
 from .fields import NO_WINNER as NO_WINNER, TERMINAL_PLAYER as TERMINAL_PLAYER
 from .game import (
     Game as Game,
@@ -20,3 +20,4 @@ from .game_registry import (
 from .guide import Guide as Guide, Lesson as Lesson
 from .parts import MissingHeuristicError as MissingHeuristicError
 from .state import Outcome as Outcome, State as State
+from .texts import Explanation as Explanation

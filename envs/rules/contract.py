@@ -6,6 +6,8 @@ A game is a module, or a package with these modules, of which only the rules are
 ``rules.py``              the kernels of the rules and a subclass of :class:`stoneworks.envs.rules.Game`
 ``heuristic.py``          the kernels :func:`heuristic` and :func:`rate_actions`, optionally :func:`may_win`, and ``SCALE``
 ``features.py``           the kernel :func:`fill_features` and ``FEATURES``, a tuple of :class:`Feature`
+``texts.py``              functions that say what a turn needs, why an action is illegal, and why a game ended (see
+                          :mod:`stoneworks.envs.rules.texts`)
 ``drawing.py``            ``last_turn(state)`` and ``compose(state, annotations)``, optionally ``places(game, action)`` and
                           ``choice(game, action)`` (see :mod:`stoneworks.envs.drawing`)
 ``guide.json``            the rules in short, lessons and pictures of the rulings (see :mod:`stoneworks.envs.rules.guide`)
@@ -44,6 +46,7 @@ from stoneworks.envs.rules.fields import Constant, Field, board_record
 from stoneworks.envs.rules.grid import Grid, GridSymmetry
 from stoneworks.envs.rules.guide import Guide
 from stoneworks.envs.rules.options import Option
+from stoneworks.envs.rules.texts import Explanation, said
 
 #: Kernels by name.
 Kernels: TypeAlias = Mapping[str, Callable[..., Any]]
@@ -202,18 +205,6 @@ def fill_features(board: BoardRecord, state: StateRecord, player: int, planes: F
 # -- The class ---------------------------------------------------------------------------------------------------------
 
 
-class Explanation(NamedTuple):
-    """Why a game ended as it did.
-
-    Attributes:
-        text: the reason in words.
-        deciding: board actions at whose places are the stones that decided; pictures mark these.
-    """
-
-    text: str = ""
-    deciding: tuple[int, ...] = ()
-
-
 #: ``State``, which is defined in terms of games.
 S = TypeVar("S", bound=Any)
 
@@ -234,6 +225,7 @@ class GameDefinition(ABC, Generic[S]):
         observation_planes: names of the observation planes (see ``plane_names``).
         board_plane: the observation plane that marks the cells of the board.
         binary_observations: whether observations contain only zeros and ones.
+        has_lines: whether a turn in progress is a line, which a click on a later place of it continues up to there.
         reasons: reasons for the end of a game; the field ``ending`` of a state is 1 + the index.
         colors: names of the colors of the first and the second player.
         action_help: what the text of an action looks like, for error messages.
@@ -255,6 +247,7 @@ class GameDefinition(ABC, Generic[S]):
     observation_planes: ClassVar[tuple[str, ...]]
     board_plane: ClassVar[str] = "board"
     binary_observations: ClassVar[bool] = False
+    has_lines: ClassVar[bool] = False
     reasons: ClassVar[tuple[str, ...]]
     colors: ClassVar[tuple[str, str]]
     action_help: ClassVar[str]
@@ -340,20 +333,17 @@ class GameDefinition(ABC, Generic[S]):
 
     def describe_turn(self, state: S) -> str:
         """Return what the player to move does next, such as ``"second of two stones"``, or an empty text."""
-        return ""
+        return said(self, "describe_turn", state).text
 
     def describe_supplies(self, state: S) -> str:
         """Return what is left to play with, such as ``"12 tiles in the pool"``, or an empty text."""
-        return ""
+        return said(self, "describe_supplies", state).text
 
     def explain_result(self, state: S) -> Explanation:
         """Return why a finished game ended as it did."""
-        return Explanation()
+        return said(self, "explain_result", state)
 
     def explain_illegal(self, state: S, action: int) -> str:
         """Return the ruling that an illegal action index breaks, such as ``"V2: e5 is occupied"``."""
-        return "the game is over" if state.is_terminal() else "the rules do not allow it here"
-
-    def shortcuts(self, state: S) -> list[tuple[int, ...]]:
-        """Return sequences of legal actions within the turn, each of which a click on the place of its last action plays."""
-        return []
+        default = "the game is over" if state.is_terminal() else "the rules do not allow it here"
+        return said(self, "explain_illegal", state, action).text or default

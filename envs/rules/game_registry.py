@@ -57,7 +57,7 @@ def parse_game_string(text: str) -> tuple[str, dict[str, Any]]:
 
 
 #: Parts of a game, and the name that a game in a single module has for each.
-PARTS = {"heuristic": "heuristic", "features": "FEATURES", "drawing": "compose"}
+PARTS = {"heuristic": "heuristic", "features": "FEATURES", "drawing": "compose", "texts": "say"}
 
 
 @dataclass(frozen=True)

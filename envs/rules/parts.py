@@ -1,4 +1,4 @@
-"""What a game has beside its rules: its heuristic, features and drawing, found by the names of the contract."""
+"""What a game has beside its rules: its heuristic, features, texts and drawing, found by the names of the contract."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def drawing_of(game: Game) -> ModuleType | None:
 
 
 def game_part(game: Game, part: str) -> ModuleType | None:
-    """Return the module with a part of a game, ``"heuristic"``, ``"features"`` or ``"drawing"``, or None if it has none.
+    """Return the module with a part of a game, as ``"heuristic"`` or ``"texts"``, or None if it has none.
 
     Raises:
         RegistrationError: the module of a game from another package cannot be loaded.

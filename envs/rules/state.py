@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_player
 from stoneworks.envs.rules import templates
-from stoneworks.envs.rules.contract import Explanation
 from stoneworks.envs.rules.fields import NO_WINNER, TAG, TERMINAL_PLAYER
 from stoneworks.envs.rules.game import Game, IllegalActionError, PositionError
 from stoneworks.envs.rules.position_text import position_text
 from stoneworks.envs.rules.templates import ILLEGAL
+from stoneworks.envs.rules.texts import Explanation
 
 
 class Outcome(NamedTuple):

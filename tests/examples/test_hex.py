@@ -26,7 +26,7 @@ import tiny_runs
 from fresh_runs import run_python
 from processes import Run
 from stoneworks import load_bot, load_game
-from stoneworks.envs.rules import Game, MissingHeuristicError
+from stoneworks.envs.rules import Game, MissingHeuristicError, texts
 from stoneworks.envs.rules.game_registry import GAMES
 from stoneworks.evaluation.ladder import ANCHORS
 from stoneworks.models.bots.greedy_bot import GreedyBot
@@ -184,6 +184,21 @@ def test_training_learns_hex_from_defaults_that_fit_it(algorithm: str, tmp_path:
     state = load_game("hex(size=4)").new_initial_state()
     while not state.is_terminal():
         state.apply_action(bot.step(state))
+
+
+def test_texts_may_be_functions_of_the_module(hex_module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    def describe_supplies(board: Any, state: Any, words: texts.Words) -> None:
+        text = "{number} stones of {color}, next {cell}"
+        texts.say(words, text, state.num_stones, 1, 2)
+
+    monkeypatch.setattr(hex_module, "say", texts.say, raising=False)
+    monkeypatch.setattr(hex_module, "describe_supplies", describe_supplies, raising=False)
+    texts._module.cache_clear()
+    try:
+        game = load_game("hex(size=2)")
+        assert game.describe_supplies(game.new_initial_state()) == "0 stones of White, next a2"
+    finally:
+        texts._module.cache_clear()
 
 
 def test_hex_says_of_itself_what_others_do_also_in_the_terminal(hex_module: ModuleType, run_command: Run) -> None:

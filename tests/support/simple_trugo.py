@@ -14,7 +14,7 @@ from stoneworks.envs.games.trugo.plane import (
     corner_code,
     corner_of_hex,
 )
-from stoneworks.envs.games.trugo.texts import LAY, MOVE, NOTHING_PICKED, PICK, REMOVE
+from stoneworks.envs.games.trugo.position import LAY, MOVE, NOTHING_PICKED, PICK, REMOVE
 from stoneworks.envs.rules.compiler.compiler import kernel
 from stoneworks.envs.rules.compiler.types import Float32s, Int8s, Int32s, Record
 

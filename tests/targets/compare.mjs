@@ -55,6 +55,11 @@ const kinds = {
     engine.uct(before.record, simulations);
     return engine.uct(new Play(engine, [...actions, ...played]).record, 1, { played }).ranked.reduce((sum, one) => sum + one.visits, 0);
   },
+  words: ({ actions, asked }) => {
+    const { record } = new Play(engine, actions);
+    return asked.map(([question, action]) => engine.say(record, question, action));
+  },
+  reasons: ({ actions, clicks }) => clicks.map((click) => new Play(engine, actions).reasons(click)),
   describe: ({ actions }) => new Play(engine, actions).describe(),
 };
 

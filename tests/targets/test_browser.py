@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import shutil
@@ -68,6 +69,11 @@ class Board:
             state.apply_action(legal[self.random.integers(len(legal))])
             digest.update(state.record.tobytes())
         return state.history(), digest.hexdigest()
+
+    def ends(self, number: int) -> Iterator[State]:
+        """Yield the last positions of random games."""
+        for _ in range(number):
+            yield self.game.deserialize_state("\n".join(map(self.game.action_to_string, self.random_game()[0])))
 
     def positions(self, number: int) -> Iterator[State]:
         """Yield positions of random games that are not over, from the beginning to the end of games."""
@@ -219,7 +225,7 @@ def test_playouts_end_in_the_same_position(standard: Board) -> None:
 
 
 def test_pictures_are_those_of_the_drawing(standard: Board) -> None:
-    states = list(standard.positions(4))
+    states = [*standard.positions(4), *standard.ends(4)]
     answers = standard.ask([{"kind": "svg", "actions": state.history()} for state in states])
     for state, svg in zip(states, answers, strict=True):
         # Destinations of a picked piece are marked by the page, not in the picture.
@@ -231,10 +237,44 @@ def test_pictures_are_those_of_the_drawing(standard: Board) -> None:
         assert different < 0.002, f"{standard.game}: {100 * different:.2f} % of the pixels differ"
 
 
+def test_texts_are_those_of_the_game(standard: Board) -> None:
+    """The turn, supplies, the reasons why actions are illegal, and the results with what decided."""
+    game, requests, expected = standard.game, [], []
+    for state in itertools.chain(standard.positions(20), standard.ends(10)):
+        actions = standard.random.integers(game.num_actions, size=100).tolist()
+        said = [("explain_illegal", action, game.explain_illegal(state, action), []) for action in actions]
+        if (result := state.explain_result()) is None:
+            said += [(name, 0, getattr(game, name)(state), []) for name in ("describe_turn", "describe_supplies")]
+        else:
+            said.append(("explain_result", 0, result.text, list(result.deciding)))
+        requests.append({"kind": "words", "actions": state.history(), "asked": [one[:2] for one in said]})
+        expected.append([{"text": text, "marked": marked} for *_, text, marked in said])
+    answers = standard.ask(requests)
+    assert answers == expected
+    assert len({text["text"].partition(":")[0] for each in expected for text in each[:100]}) >= 3
+
+
+def test_reasons_of_clicks_are_those_of_the_server(standard: Board) -> None:
+    from stoneworks.web.board import reasons_at
+
+    requests, expected = [], []
+    for state in standard.positions(4):
+        extent = standard.game.grid.positions * 40 * (1, -1)
+        corners = extent.min(axis=0), extent.max(axis=0)
+        clicks = [
+            {"x": x, "y": y, "chosen": []} for x, y in standard.random.uniform(*corners, (40, 2)).round(2).tolist()
+        ]
+        requests.append({"kind": "reasons", "actions": state.history(), "clicks": clicks})
+        expected.append([reasons_at(state, **click) for click in clicks])
+    assert standard.ask(requests) == expected
+    assert any(itertools.chain.from_iterable(expected))
+
+
 def test_a_position_is_described_as_the_server_does(standard: Board) -> None:
     from stoneworks.web.board import Positions, describe
 
-    for state in standard.positions(3):
+    lines = [standard.game.deserialize_state("c3\ng7\nc4")] if standard.game.has_lines else []
+    for state in [*standard.positions(3), *lines]:
         actions = [standard.game.action_to_string(action) for action in state.history()]
         expected = json.loads(json.dumps(describe(Positions().line(standard.game, actions))))
         (answer,) = standard.ask([{"kind": "describe", "actions": state.history()}])
@@ -248,13 +288,15 @@ def test_a_position_is_described_as_the_server_does(standard: Board) -> None:
             "turn_start",
             "outcome",
             "buttons",
+            "turn",
+            "supplies",
+            "why",
         ):
             assert answer[key] == expected[key], key
-        assert answer["places"].items() <= expected["places"].items()  # it has those of shortcuts, too
-        fields = ("action", "path", "label")
-        single = [item for item in expected["legal"] if "then" not in item]
-        assert [[item[field] for field in fields] for item in answer["legal"]] == [
-            [item[field] for field in fields] for item in single
+        assert answer["places"] == expected["places"]
+        keys = ("action", "then", "path", "label")
+        assert [[item.get(key) for key in keys] for item in answer["legal"]] == [
+            [item.get(key) for key in keys] for item in expected["legal"]
         ]
         assert {icon: str(svg) for icon, svg in answer["icons"].items()} == expected["icons"]
 

@@ -16,7 +16,7 @@ import pytest
 from stoneworks import load_game
 from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.evaluation.records import GameRecord
-from stoneworks.web.board import Positions
+from stoneworks.web.board import Positions, longer_lines
 from stoneworks.web.game_tree import new_game, play_turn
 from stoneworks.web.requests import RequestError
 from stoneworks.web.store import Store
@@ -27,6 +27,16 @@ SMALL_GAMES = small_games()
 def offered(position: dict[str, Any]) -> list[str]:
     """Return the actions that the page offers."""
     return [item["action"] for item in [*position["legal"], *position["buttons"]] if "then" not in item]
+
+
+def test_longer_lines_are_legal_and_end_on_different_points() -> None:
+    before, line = (Positions().line(load_game("taugo(size=6)"), texts.split()) for texts in ("c3 g7", "c3 g7 c4"))
+    assert list(longer_lines(before)) == []
+    lines = [list(map(line.state.action_to_string, actions)) for actions in longer_lines(line)]
+    assert set(map(" ".join, lines)) == {"d4 e4", "d4 e4 f4", "d4 e4 f4 g4", "c5 c6", "c5 c6 c7"}
+    for actions in lines:
+        assert Positions().line(load_game("taugo(size=6)"), [*line.actions, *actions[:-1]]).state.current_player() == 0
+        Positions().line(load_game("taugo(size=6)"), [*line.actions, *actions])
 
 
 class Play:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from filelock import FileLock
 
-from stoneworks.envs.drawing import action_choice, action_places, svg, theme
+from stoneworks.envs.drawing import DECIDING, action_choice, action_places, svg, theme
 from stoneworks.envs.drawing.boards import Extent
 from stoneworks.envs.drawing.parts import Parts
 from stoneworks.envs.rules import Game, load_game
@@ -28,8 +28,8 @@ from stoneworks.models.machine import num_processors
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.shipped import find
-from stoneworks.web.board import name_of
-from tools.browser.entries import entries_of
+from stoneworks.web.board import MAX_REASONS, name_of
+from tools.browser.entries import QUESTIONS, entries_of, text_kernels
 
 GAMES = ("vadus", "laido", "taugo", "taigo", "trugo")
 #: Floats of a vector of 128 bits.
@@ -108,8 +108,10 @@ def describe(game: Game) -> dict[str, Any]:
     numbers: dict[str, int] = {}
     for action in range(game.num_action_planes * game.grid.num_cells):
         try:
-            path = action_places(game, action)
-        except ValueError:  # it is off the board
+            path = action_places(game, action) if game.grid.on_board[action % game.grid.num_cells] else ()
+        except ValueError:  # a part of it is off the board
+            path = ()
+        if not path:
             paths.append(None)
             continue
         for place in path:
@@ -137,9 +139,12 @@ def describe(game: Game) -> dict[str, Any]:
         "max_length": game.max_game_length(),
         "board": base64.b64encode(game.board.tobytes()).decode(),
         "blank": base64.b64encode(game.blank_records(1).tobytes()).decode(),
-        "texts": [
-            text if paths[action : action + 1] != [None] else "" for action, text in enumerate(game.action_texts)
-        ],
+        "texts": game.action_texts,
+        "cells": game.grid.cell_names,
+        "questions": QUESTIONS,
+        "sentences": text_kernels(game)[1],
+        "most_reasons": MAX_REASONS,
+        "has_lines": game.has_lines,
         "places": [[name, *place] for name, place in places.items()],
         "paths": paths,
         "labels": list(labels.values()),
@@ -157,6 +162,7 @@ def describe(game: Game) -> dict[str, Any]:
             "rounding": svg.MARGIN,
             "panel": theme.PANEL,
             "mark": theme.LAST_MOVE,
+            "deciding": DECIDING,
         },
         "height": game.grid.height,
         "width": game.grid.width,

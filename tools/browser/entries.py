@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from stoneworks.envs.rules import Game, templates
+from stoneworks.envs.rules import Game, templates, texts
 from stoneworks.envs.rules.compiler.compiler import kernel, specialized_kernel
 from stoneworks.envs.rules.compiler.random_numbers import random_below
 from stoneworks.envs.rules.compiler.targets import EntryFunction, entry_function
@@ -23,7 +24,7 @@ from stoneworks.envs.rules.compiler.types import (
     UInt64s,
 )
 from stoneworks.envs.rules.game import all_kernels
-from stoneworks.envs.rules.parts import drawing_of, heuristic_kernels
+from stoneworks.envs.rules.parts import drawing_of, game_part, heuristic_kernels
 from stoneworks.models.inference import winograd
 from stoneworks.models.inference.winograd import Sizes, run_network
 from stoneworks.models.network_inputs import NetworkInputs
@@ -55,6 +56,71 @@ def describe(board: BoardArray, states: StateArray, facts: Int32s) -> None:
     state = states[0]
     facts[0], facts[1], facts[2] = state.current_player, state.ending, state.winner
     facts[3], facts[4] = state.truncated, first_color(state)  # type: ignore[name-defined] # noqa: F821
+
+
+#: What a text is about: the turn, supplies, the result, an illegal action.
+QUESTIONS = ("describe_turn", "describe_supplies", "explain_result", "explain_illegal")
+
+
+def write_words(board: BoardArray, states: StateArray, question: int, action: int, words: Int32Table) -> int:
+    """Write what the game says on ``states[0]`` to the rows of ``words`` after the first, and return their number.
+
+    A row is the number of a text and its values, or -1 and an action that is marked.
+    """
+    words[0, 0] = 0
+    if question == 0:
+        describe_turn(board[0], states[0], words)  # type: ignore[name-defined] # noqa: F821
+    elif question == 1:
+        describe_supplies(board[0], states[0], words)  # type: ignore[name-defined] # noqa: F821
+    elif question == 2:
+        explain_result(board[0], states[0], words)  # type: ignore[name-defined] # noqa: F821
+    else:
+        explain_illegal(board[0], states[0], action, words)  # type: ignore[name-defined] # noqa: F821
+    return words[0, 0]
+
+
+@kernel
+def _say(words: Any, text: int, first: int = 0, second: int = 0, third: int = 0, fourth: int = 0) -> None:
+    words[0, 0] += 1
+    row = words[words[0, 0]]
+    row[0], row[1], row[2], row[3], row[4] = text, first, second, third, fourth
+
+
+@kernel
+def _mark(words: Any, action: int) -> None:
+    _say(words, -1, action)
+
+
+@kernel
+def _nothing(board: Any, state: Any, words: Any) -> None:
+    pass
+
+
+def text_kernels(game: Game) -> tuple[dict[str, Any], list[str]]:
+    """Return the functions of a game's texts as kernels, in which numbers stand for texts, and these texts."""
+    sentences: dict[str, int] = {}
+    built: dict[Any, Any] = {texts.say: _say, texts.mark: _mark}
+
+    def numbered(value: Any) -> Any:
+        if isinstance(value, str):
+            return sentences.setdefault(value, len(sentences))
+        return tuple(map(numbered, value)) if isinstance(value, tuple) else value
+
+    def build(function: Any) -> Any:
+        if function not in built:
+            names, code = dict(function.__globals__), function.__code__
+            for name in set(code.co_names) & set(names):
+                if isinstance(names[name], FunctionType):
+                    names[name] = build(names[name])
+                elif isinstance(names[name], (str, tuple)):
+                    names[name] = numbered(names[name])
+            constants = (value if value == function.__doc__ else numbered(value) for value in code.co_consts)
+            built[function] = kernel(FunctionType(code.replace(co_consts=tuple(constants)), names, function.__name__))
+        return built[function]
+
+    module = game_part(game, "texts")
+    kernels = {name: build(getattr(module, name)) if hasattr(module, name) else _nothing for name in QUESTIONS}
+    return kernels, list(sentences)
 
 
 @kernel
@@ -252,6 +318,7 @@ def entries_of(game: Game, inputs: NetworkInputs | None) -> list[EntryFunction]:
         ("play_out", templates.play_out, rules),
         ("count_shown", count_shown, described),
         ("describe", describe, described),
+        ("write_words", write_words, text_kernels(game)[0]),
         ("search_turns", turn_search.search_turns, by_heuristic),
         ("search_depths", alphabeta.search_depths, by_heuristic),
         ("search_tree", search_tree, by_playouts),

@@ -38,7 +38,8 @@ export class Engine {
     this.recordSize = record.length;
     const constants = bytesOf(board.board);
     this.at = { board: this.room(constants.length), state: this.room(record.length), mask: this.room(board.num_actions), seeds: this.room(8), rows: this.room(8), actions: this.room(8), facts: this.room(20), returns: this.room(8), number: this.room(8) };
-    Object.assign(this.at, { values: this.room(4 * board.num_actions), visits: this.room(4 * board.num_actions), parts: this.room(8 * 5 * board.drawing.places.length) });
+    this.words = board.num_actions + 64; // a row for each action that is marked, and for each sentence
+    Object.assign(this.at, { words: this.room(20 * this.words), values: this.room(4 * board.num_actions), visits: this.room(4 * board.num_actions), parts: this.room(8 * 5 * board.drawing.places.length) });
     this.write(this.at.board, constants);
     this.write(this.at.state, record);
     this.call("reset_batch", this.at.board, 1, this.at.state, 1, this.at.rows, 1);
@@ -112,6 +113,17 @@ export class Engine {
     this.call("describe", this.at.board, 1, this.at.state, 1, this.at.facts, 5);
     const [player, ending, winner, truncated, firstColor] = this.array(Int32Array, this.at.facts, 5);
     return { player, ending, winner, truncated, firstColor };
+  }
+
+  /** What the game says of a position: the turn, supplies, the result, or why an action is illegal, and the actions that it marks. */
+  say(record, question, action = 0) {
+    this.use(record);
+    const { questions, sentences, cells, texts, colors } = this.board;
+    const number = Number(this.call("write_words", this.at.board, 1, this.at.state, 1, questions.indexOf(question), action, this.at.words, this.words, 5));
+    const rows = Array.from({ length: number }, (_, row) => [...this.array(Int32Array, this.at.words + 20 * (row + 1), 5)]);
+    const names = { cell: cells, action: texts, color: colors };
+    const fill = ([sentence, ...values]) => sentences[sentence].replace(/\{(\w+)\}/g, (_, kind) => (names[kind] ? names[kind][values.shift()] : String(values.shift()).replace("-", "−")));
+    return { text: rows.filter(([sentence]) => sentence >= 0).map(fill).join(""), marked: [...new Set(rows.filter(([sentence]) => sentence < 0).map(([, one]) => one))] };
   }
 
   /** Plays to the end at random and returns the last position. */
@@ -338,6 +350,11 @@ export class Play {
       if (action < board.paths.length) shown.legal.push(onBoard(action));
       else shown.buttons.push({ action: board.texts[action] });
     }
+    for (const line of this.longerLines(turnStart)) {
+      const then = line.slice(1).map((action) => board.texts[action]);
+      const { path } = onBoard(line.at(-1));
+      shown.legal.push({ action: board.texts[line[0]], then, path, label: `${line.length} actions, the last ${then.at(-1)}` });
+    }
     if (this.actions.length && isPick(this.actions.at(-1))) {
       const before = this.engine.legal(this.records.at(-2));
       shown.instead = before.filter((action) => isPick(action) && action !== this.actions.at(-1)).map(onBoard);
@@ -351,6 +368,9 @@ export class Play {
       svg: this.svg(turnStart),
       player: ending ? null : player,
       colors: [board.colors[firstColor], board.colors[1 - firstColor]],
+      turn: ending ? "" : this.engine.say(this.record, "describe_turn").text,
+      supplies: ending ? "" : this.engine.say(this.record, "describe_supplies").text,
+      why: ending ? this.engine.say(this.record, "explain_result").text : "",
       turn_start: turnStart,
       score: null,
       outcome: ending ? { winner: winner < 0 ? null : winner, reason, truncated: Boolean(truncated) } : null,
@@ -358,7 +378,44 @@ export class Play {
     };
   }
 
-  /** The picture of the position, with the last turn marked, as an SVG document. */
+  /** The ways to continue a line in progress by two or more actions, after the first of which there is one way each. */
+  *longerLines(turnStart) {
+    const { engine, facts } = this;
+    if (!engine.board.has_lines || turnStart === this.actions.length) return;
+    const onBoard = (record) => (engine.facts(record).player === facts.player ? engine.legal(record).filter((action) => engine.board.paths[action]) : []);
+    for (const first of onBoard(this.record)) {
+      let [record, line, further] = [this.record, [], [first]];
+      while (further.length === 1) {
+        record = engine.after(record, further[0]);
+        line = [...line, further[0]];
+        further = onBoard(record);
+        if (line.length > 1) yield line;
+      }
+    }
+  }
+
+  /** Why a click on the picture is illegal, after those on the places `chosen`; nothing where an action is legal. */
+  reasons({ x, y, chosen }) {
+    const { places, paths, most_reasons: most } = this.engine.board;
+    let [nearest, nameHere, here] = [Infinity, "", []];
+    paths.forEach((path, action) => {
+      const [, ...numbers] = path ?? [];
+      if (numbers.length <= chosen.length || chosen.some((name, index) => places[numbers[index]][0] !== name)) return;
+      const [name, toX, toY, radius] = places[numbers[chosen.length]];
+      const distance = Math.hypot(toX - x, toY - y);
+      if (distance <= radius && distance < nearest) [nearest, nameHere, here] = [distance, name, []];
+      if (name === nameHere) here.push(action);
+    });
+    // On a piece's place, only one of picking it and moving there is next.
+    const picks = (action) => Boolean(paths[action] && this.engine.board.labels[paths[action][0]].picks);
+    const next = here.filter((action) => picks(action) !== (this.actions.length > 0 && picks(this.actions.at(-1))));
+    if (next.length) here = next;
+    const legal = this.facts.ending ? [] : this.legal;
+    if (here.some((action) => legal.includes(action))) return [];
+    return [...new Set(here.map((action) => this.engine.say(this.record, "explain_illegal", action).text))].slice(0, most);
+  }
+
+  /** The picture of the position, with the last turn and what decided the game marked, as an SVG document. */
   svg(turnStart = this.actions.length) {
     const { board } = this.engine;
     const { drawing } = board;
@@ -371,9 +428,12 @@ export class Play {
       const [, x, y, radius] = board.places[place];
       return `<circle cx="${x}" cy="${y}" r="${Math.min(radius, 17.8)}"/>`;
     });
+    const decisive = this.facts.ending ? this.engine.say(this.record, "explain_result").marked : [];
+    const deciding = decisive.map((action) => board.places[board.paths[action][1]]).map(([, x, y]) => `<circle cx="${x}" cy="${y}" r="${drawing.deciding[0]}"/>`);
     const panel = `<rect x="${left}" y="${top}" width="${width}" height="${height}" rx="${drawing.rounding}" fill="${drawing.panel}"/>`;
     const marks = rings.length ? `<g class="last-move" fill="none" stroke="${drawing.mark}" stroke-width="3.6">${rings.join("")}</g>` : "";
-    const content = `<defs>${drawing.defs}</defs>${panel}${below}${parts.map(([part, place]) => at(part, place)).join("")}${marks}${above}`;
+    const ring = deciding.length ? `<g class="deciding" fill="none" stroke="${drawing.deciding[1]}" stroke-width="${drawing.deciding[2]}">${deciding.join("")}</g>` : "";
+    const content = `<defs>${drawing.defs}</defs>${panel}${below}${parts.map(([part, place]) => at(part, place)).join("")}${marks}${above}${ring}`;
     return `<svg xmlns="http://www.w3.org/2000/svg" width="${pixels[0]}" height="${pixels[1]}" viewBox="${left} ${top} ${width} ${height}" role="img" aria-label="${board.game} after ${this.actions.length} actions">${content}</svg>`;
   }
 

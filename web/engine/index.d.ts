@@ -9,6 +9,7 @@ export class Engine {
   legal(record: Uint8Array): number[];
   after(record: Uint8Array, action: number): Uint8Array | null;
   facts(record: Uint8Array): Facts;
+  say(record: Uint8Array, question: "describe_turn" | "describe_supplies" | "explain_result" | "explain_illegal", action?: number): { text: string; marked: number[] };
   playOut(record: Uint8Array): Uint8Array;
   greedy(record: Uint8Array): Found;
   alphaBeta(record: Uint8Array, depth: number): Found;

@@ -1,7 +1,7 @@
 // Boards on pages of the documentation, which are played against players in a worker.
 
 import { Board } from "./board.js";
-import { announce, button, h } from "./dom.js";
+import { announce, button, h, resultText } from "./dom.js";
 
 const PLAYERS = { greedy: "greedy", uct: "UCT search", agent: "agent with search", person: "a person here" };
 
@@ -40,8 +40,9 @@ class Table {
     this.actions = [];
     this.hint = [];
     this.version = 0;
-    this.board = new Board((action, then, instead) => this.play([action, ...(then ?? [])], instead), { onChosen: (text) => this.say(text) });
+    this.board = new Board((action, then, instead) => this.play([action, ...(then ?? [])], instead), { onChosen: (text) => this.say(text), onMiss: (click) => this.explain(click) });
     this.status = h("p", { class: "play-status", role: "status" });
+    this.supplies = h("p", { class: "play-supplies" });
     this.globals = h("span", { class: "play-globals" });
     const options = (given) => Object.entries(given).map(([value, text]) => h("option", { value }, text));
     this.select = {
@@ -61,7 +62,7 @@ class Table {
     if (this.hasAddress) controls.append(button("Copy address", () => this.copy()));
     this.rules = h("ul", {});
     const rules = h("details", { hidden: !this.hasAddress }, h("summary", {}, "The rules in short"), this.rules);
-    element.replaceChildren(h("div", { class: "play-fields" }, fields), this.status, this.board.element, controls, rules);
+    element.replaceChildren(h("div", { class: "play-fields" }, fields), this.status, this.supplies, this.board.element, controls, rules);
     if (this.hasAddress) addEventListener("hashchange", () => this.open());
     if (!this.hasAddress || !this.open()) this.choose(element.dataset.game, element.dataset.board);
   }
@@ -133,14 +134,22 @@ class Table {
     this.back.disabled = !this.actions.length;
     this.hintButton.disabled = !open;
     this.element.dataset.state = position.player === null ? "over" : open ? "open" : "thinking";
+    this.supplies.textContent = position.supplies;
     this.say(this.words());
   }
 
   words() {
-    const { outcome, colors, player } = this.position;
-    if (!outcome) return `${colors[player]} to move${this.isMine ? "" : "; the opponent is thinking"}`;
-    if (outcome.winner === null) return outcome.truncated ? "The game was truncated." : `The game is a draw (${outcome.reason.replace("_", " ")}).`;
-    return `${colors[outcome.winner]} wins by ${outcome.reason.replace("_", " ")}.`;
+    const { outcome, colors, player, turn, why } = this.position;
+    if (outcome) return resultText(outcome, colors, why);
+    return `${colors[player]} to move${this.isMine ? `: ${turn}` : "; the opponent is thinking"}`;
+  }
+
+  /** Shows on the board why a click on it is illegal. */
+  async explain(click) {
+    const { version, actions } = this;
+    if (this.element.dataset.state !== "open") return;
+    const reasons = await this.client.ask("why", { ...this.place, actions, click });
+    if (version === this.version && reasons.length) this.board.say(reasons.join("; "), click);
   }
 
   say(text) {

@@ -45,6 +45,7 @@ const players = {
 const answers = {
   games: () => fetchOnce("games.json", json),
   position: async ({ actions, ...board }) => new Play(await engineOf(board), actions).describe(),
+  why: async ({ actions, click, ...board }) => new Play(await engineOf(board), actions).reasons(click),
   reply: async ({ actions, player, ...board }) => {
     const engine = await engineOf(board);
     const { action, value, ranked = [] } = await players[player](engine, new Play(engine, actions));

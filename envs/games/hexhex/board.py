@@ -8,10 +8,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.games.hexhex.groups import Group, fill_group_values, groups_of
+from stoneworks.envs.games.hexhex.groups import fill_group_values
 from stoneworks.envs.rules.compiler.compiler import kernel
 from stoneworks.envs.rules.compiler.types import Record
-from stoneworks.envs.rules.contract import Explanation
 from stoneworks.envs.rules.fields import Constant, Field, record_dtype, start_game
 from stoneworks.envs.rules.game import Game
 from stoneworks.envs.rules.grid import hexhex
@@ -94,46 +93,3 @@ class HexhexStonesGame(Game):
         """Return a text diagram with X for Black and O for White, and the player to move."""
         symbols = [".XO "[stone] for stone in state.record["stones"][: self.grid.num_cells]]
         return f"{hex_board_text(self.grid, symbols)}\n{status_text(state)}"
-
-    # -- Texts on positions ------------------------------------------------------------------------------------------
-
-    def describe_turn(self, state: State) -> str:
-        """See :meth:`Game.describe_turn`."""
-        record = state.record
-        is_full = record["num_stones"] == self.num_points
-        words = "the board is full: a pass" if is_full else self._actions_of_turn(state)
-        return f"{words} that ends the game" if words.endswith("pass") and record["consecutive_passes"] else words
-
-    def _actions_of_turn(self, state: State) -> str:
-        """Return what the player to move may do on a board that is not full; a pass is the last."""
-        raise NotImplementedError
-
-    def explain_result(self, state: State) -> Explanation:
-        """See :meth:`Game.explain_result`: the first rank of groups that differs decides (V6, L5)."""
-        stones, edge = state.record["stones"], np.flatnonzero(self.board[0]["edge"]).tolist()
-        neighbors = {cell: [each for each in row if each >= 0] for cell, row in enumerate(self.grid.neighbors.tolist())}
-        black, white = (
-            groups_of(np.flatnonzero(stones == color).tolist(), neighbors, edge) for color in (BLACK, WHITE)
-        )
-        for rank, pair in enumerate(zip(black, white, strict=False), start=1):
-            if pair[0].value != pair[1].value:
-                winner = max(pair, key=lambda group: group.value)
-                which = "best group" if rank == 1 else f"group of rank {rank}, the first that differs,"
-                words = [f"{color}'s {self._group_text(group)}" for color, group in zip(self.colors, pair, strict=True)]
-                return Explanation(f"the {which} decides: {', '.join(words)}", winner.path or winner.cells)
-        return self._explain_equal_groups(state)
-
-    def _explain_equal_groups(self, state: State) -> Explanation:
-        return Explanation("no groups of the same rank differ in value")
-
-    def _group_text(self, group: Group) -> str:
-        names = [self.grid.cell_names[cell] for cell in group.path or group.cells]
-        place = names[0] if len(names) == 1 else f"{names[0]}–{names[-1]}"
-        extra = len(group.cells) - len(group.path)
-        parts = f"path of {len(group.path)}, {extra} extra" if group.path else f"no path, {extra} extra"
-        return f"{place} is worth {group.value} ({parts})".replace("-", "−")
-
-    def _explain_illegal_stone(self, state: State, cell: int, ruling: str) -> str:
-        """Return what forbids a stone on ``cell``."""
-        problem = "is off the board" if state.record["stones"][cell] == OFF_BOARD else "is occupied"
-        return f"{ruling}: {self.grid.cell_names[cell]} {problem}"

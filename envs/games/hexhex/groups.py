@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
-
 import numpy as np
 
 from stoneworks.envs.rules.compiler.compiler import inlined, kernel
@@ -181,49 +178,3 @@ def group_bounds(board: Record, stones: Record, black_must_place: bool, white_mu
 def fill_group_values(board: BoardArray, states: StateArray, values: Int16Table) -> tuple[int, int]:
     """Template: write the group values of ``states[0]`` (see :func:`group_values`)."""
     return group_values(board[0], states[0].stones, values)
-
-
-class Group(NamedTuple):
-    """A group of stones.
-
-    Attributes:
-        value: 2L - n for a path of L stones in a group of n (V4).
-        path: the cells of a shortest path between two edge stones, none where there is no path (V3).
-        cells: all cells of the group.
-    """
-
-    value: int
-    path: tuple[int, ...]
-    cells: tuple[int, ...]
-
-
-def groups_of(cells: Iterable[int], neighbors: Mapping[int, list[int]], edge: Iterable[int]) -> list[Group]:
-    """Return the groups of stones on ``cells``, the most valuable first, for explanations; slower than the kernel."""
-    left, edge, groups = set(cells), set(edge), []
-    while left:
-        group = [left.pop()]
-        for cell in group:
-            joined = [neighbor for neighbor in neighbors[cell] if neighbor in left]
-            left.difference_update(joined)
-            group.extend(joined)
-        path = _shortest_path(set(group), neighbors, edge)
-        groups.append(Group(2 * len(path) - len(group), path, tuple(sorted(group))))
-    return sorted(groups, key=lambda group: -group.value)
-
-
-def _shortest_path(group: set[int], neighbors: Mapping[int, list[int]], edge: set[int]) -> tuple[int, ...]:
-    """Return the cells of a shortest path between two edge stones of a group (V3), as :func:`group_values` finds them."""
-    trails: dict[int, tuple[int, ...]] = {cell: (cell,) for cell in sorted(group & edge)}
-    waiting = list(trails)
-    for cell in waiting:
-        for neighbor in neighbors[cell]:
-            if neighbor in group and neighbor not in trails:
-                trails[neighbor] = (*trails[cell], neighbor)
-                waiting.append(neighbor)
-    paths = (
-        (*trails[cell], *reversed(trails[neighbor]))
-        for cell in waiting
-        for neighbor in neighbors[cell]
-        if neighbor in trails and trails[neighbor][0] != trails[cell][0]
-    )
-    return min(paths, key=len, default=())

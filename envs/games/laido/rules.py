@@ -15,7 +15,7 @@ from stoneworks.envs.games.hexhex.groups import compare_groups, group_bounds
 from stoneworks.envs.rules import stones
 from stoneworks.envs.rules.compiler.compiler import inlined, int64, kernel, specialized_kernel
 from stoneworks.envs.rules.compiler.types import Float32Table, Int8s, Record
-from stoneworks.envs.rules.contract import Explanation, Kernels, player_shown, rules_kernels
+from stoneworks.envs.rules.contract import Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.fields import NO_WINNER, change_plane, end_game, plane_names
 from stoneworks.envs.rules.guide import Guide, read_guide
 from stoneworks.envs.rules.options import BooleanOption, ChoiceOption, Option
@@ -188,40 +188,3 @@ class Laido(HexhexStonesGame):
         With the pie rule there is no pass before the first stone, but a swap may follow it.
         """
         return 2 * self.num_points + 2
-
-    # -- Texts on positions ------------------------------------------------------------------------------------------
-
-    def _actions_of_turn(self, state: State) -> str:
-        pass_is_legal, swap_is_legal = state.legal_actions_mask()[-2:]
-        if not pass_is_legal:
-            return "one stone"
-        return "a stone, a swap of colors, or a pass" if swap_is_legal else "a stone, or a pass"
-
-    def _explain_equal_groups(self, state: State) -> Explanation:
-        """Return the first hill that differs (L5), or who passed first (L6)."""
-        record, outcome = state.record, state.outcome()
-        if outcome is not None and outcome.reason == "first_pass":
-            assert outcome.winner is not None
-            color = self.colors[state.color_of(outcome.winner)]
-            return Explanation(f"no groups of the same rank differ, and {color} passed first")
-        for distance in range(self.options["size"]):
-            hill = np.flatnonzero(self.grid.on_board & (self.grid.distance_from_center == distance))
-            black, white = (int((record["stones"][hill] == color).sum()) for color in (BLACK, WHITE))
-            if black != white:
-                text = f"{black} black and {white} white stones at distance {distance} from the center"
-                return Explanation(
-                    f"no groups of the same rank differ; {text}", tuple(hill[record["stones"][hill] != EMPTY].tolist())
-                )
-        return Explanation("neither groups of the same rank nor hills differ")
-
-    def explain_illegal(self, state: State, action: int) -> str:
-        """See :meth:`Game.explain_illegal`."""
-        if state.is_terminal():
-            return "L5: the game is over"
-        if action < self.grid.num_cells:
-            return self._explain_illegal_stone(state, action, "L3")
-        if action == self.grid.num_cells:
-            return "L1: the first turn is a stone, not a pass"
-        if not self.options["pie_rule"]:
-            return "L2: without pie_rule there is no swap"
-        return "L1: only the answer to the first stone may be a swap"

@@ -17,7 +17,7 @@ from stoneworks.envs.rules.compiler.bits import lowest_bit
 from stoneworks.envs.rules.compiler.compiler import capacity, inlined, int64, kernel
 from stoneworks.envs.rules.compiler.random_numbers import random_below
 from stoneworks.envs.rules.compiler.types import Float32Table, Int8s, Int16s, Record, UInt64s
-from stoneworks.envs.rules.contract import Explanation, Kernels, player_shown, rules_kernels
+from stoneworks.envs.rules.contract import Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.fields import (
     NO_WINNER,
     TERMINAL_PLAYER,
@@ -589,65 +589,3 @@ class Taigo(Game):
                 symbols.append("*" if code == HOLE and record["holes_to_fill"] else ".")
         picture = hex_board_text(replace(self.grid, on_board=self.grid.on_board & near.ravel()), symbols)
         return f"{picture}\n{status_text(state, symbols='DL')}"
-
-    # -- Texts on positions ------------------------------------------------------------------------------------------
-
-    def describe_turn(self, state: State) -> str:
-        """See :meth:`Game.describe_turn`."""
-        holes = self._holes(state)
-        return f"a cone for the hole at {' or '.join(holes)}" if holes else "a tile"
-
-    def describe_supplies(self, state: State) -> str:
-        """See :meth:`Game.describe_supplies`."""
-        dark, light = state.record["cones_left"]
-        return f"tiles left: {state.record['tiles_left']}; cones left: {dark} dark, {light} light"
-
-    def _holes(self, state: State) -> list[str]:
-        """Return the names of the holes to fill now (G4)."""
-        holes = np.flatnonzero(state.record["cells"] == HOLE) if state.record["holes_to_fill"] else ()
-        return [self.grid.cell_names[cell] for cell in holes]
-
-    def explain_result(self, state: State) -> Explanation:
-        """See :meth:`Game.explain_result`: the rows of five of the winner's color (G5), or why it is a draw (G5, G6)."""
-        outcome = state.outcome()
-        assert outcome is not None
-        if outcome.winner is None:
-            return Explanation(
-                "the last tile has been placed" if outcome.reason == "draw" else "the window has no place for a tile"
-            )
-        neighbors, own = self.grid.neighbors, kind_of(state.record["cells"]) == DARK + outcome.winner
-        rows = []
-        for axis in range(3):
-            for cell in np.flatnonzero(own[: self.grid.num_cells]).tolist():
-                row = [cell]
-                if neighbors[cell, axis + 3] == NO_NEIGHBOR or not own[neighbors[cell, axis + 3]]:
-                    while (following := int(neighbors[row[-1], axis])) != NO_NEIGHBOR and own[following]:
-                        row.append(following)
-                rows += [row] * (len(row) >= 5)
-        names = [f"{self.grid.cell_names[row[0]]}–{self.grid.cell_names[row[-1]]}" for row in rows]
-        both = "; the opponent's row comes before the mover's own" if state.record["five"].all() else ""
-        cells = [cell for row in rows for cell in row]
-        return Explanation(
-            f"{len(rows[0])} in a row at {' and '.join(names)}{both}",
-            tuple(DARK_CONE_PLANE * self.grid.num_cells + cell for cell in dict.fromkeys(cells)),
-        )
-
-    def explain_illegal(self, state: State, action: int) -> str:
-        """See :meth:`Game.explain_illegal`."""
-        if state.is_terminal():
-            return "G6: the game is over" if state.outcome() == (None, "no_place") else "G5: the game is over"
-        plane, cell = divmod(action, self.grid.num_cells)
-        names, codes, holes = self.grid.cell_names, state.record["cells"], self._holes(state)
-        if plane >= DARK_CONE_PLANE:
-            if names[cell] not in holes:
-                return f"G4: {names[cell]} is not a hole made by a tile of this turn"
-            return f"G4: no {self.colors[plane - DARK_CONE_PLANE].lower()} cone is left"
-        if holes:
-            return f"G4: first a cone fills the hole at {' or '.join(holes)}"
-        light_cell = self.grid.neighbors[cell, plane]
-        if light_cell == NO_NEIGHBOR:
-            return "G2: a half of the tile is outside the window"
-        for half in (cell, light_cell):
-            if is_occupied(codes[half]):
-                return f"G2: {names[half]} is occupied"
-        return f"G2: neither {names[cell]} nor {names[light_cell]} is next to an occupied hex"

@@ -29,7 +29,6 @@ from stoneworks.envs.games.taugo.lines import (
     with_two_neighbors,
 )
 from stoneworks.envs.games.taugo.strings import NO_STRING, join_strings, split_string
-from stoneworks.envs.games.taugo.texts import TaugoTexts
 from stoneworks.envs.rules import stones
 from stoneworks.envs.rules.compiler.bits import lowest_bit, num_bits
 from stoneworks.envs.rules.compiler.compiler import inlined, int64, kernel
@@ -45,6 +44,7 @@ from stoneworks.envs.rules.fields import (
     record_dtype,
     start_game,
 )
+from stoneworks.envs.rules.game import Game
 from stoneworks.envs.rules.grid import NO_NEIGHBOR, square
 from stoneworks.envs.rules.guide import Guide, read_guide
 from stoneworks.envs.rules.options import ChoiceOption, IntegerOption, Option
@@ -484,7 +484,7 @@ def fill_scores(board: BoardArray, states: StateArray) -> tuple[float, float]:
     return scores(board[0], states[0])
 
 
-class Taugo(TaugoTexts):
+class Taugo(Game):
     """Taugo. Options: ``size``, intersections per side (default 16), and ``cut_point`` (``"string"`` or ``"run"``, see T10)."""
 
     name: ClassVar[str] = "taugo"
@@ -499,6 +499,7 @@ class Taugo(TaugoTexts):
     colors: ClassVar[tuple[str, str]] = ("Black", "White")
     num_action_planes: ClassVar[int] = 5
     binary_observations: ClassVar[bool] = True
+    has_lines: ClassVar[bool] = True
     observation_planes: ClassVar[tuple[str, ...]] = plane_names(Plane)
     action_help: ClassVar[str] = "expected a cell, such as c7, a heading and cell of a cut, such as Nc7, or end"
     kernels: ClassVar[Kernels] = rules_kernels(globals())

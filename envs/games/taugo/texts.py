@@ -1,120 +1,137 @@
-"""Texts on positions of Taugo: the turn, the result, and the ruling that an illegal action breaks."""
+"""Texts on positions of Taugo."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from stoneworks.envs.games.taugo.lines import CORNER, NONE
-from stoneworks.envs.rules.contract import Explanation
-from stoneworks.envs.rules.game import Game
-from stoneworks.envs.rules.state import State
-from stoneworks.envs.rules.stones import BLACK, EMPTY, OFF_BOARD, WHITE
+from stoneworks.envs.games.taugo.rules import scores
+from stoneworks.envs.rules.compiler.types import Record
+from stoneworks.envs.rules.fields import NO_WINNER
+from stoneworks.envs.rules.stones import EMPTY, OFF_BOARD
+from stoneworks.envs.rules.texts import Words, mark, say
 
-_HEADINGS = ("north", "east", "south", "west")
+_HEADINGS = (" north", " east", " south", " west")
 
 
-class TaugoTexts(Game):
-    """Texts on positions of Taugo."""
+def describe_turn(board: Record, state: Record, words: Words) -> None:
+    """Say what the turn needs."""
+    if state.last_stone == NONE:
+        say(words, "a stone, a line, or a pass")
+        if state.consecutive_passes:
+            say(words, " that ends the game")
+        return
+    say(words, "the line")
+    if state.direction != NONE:
+        say(words, " heading")
+        say(words, _HEADINGS[state.direction])
+    say(words, " goes on from {cell}, or ends", state.last_stone)
 
-    def describe_turn(self, state: State) -> str:
-        """See :meth:`Game.describe_turn`."""
-        record = state.record
-        if record["last_stone"] == NONE:
-            ends = " that ends the game" if record["consecutive_passes"] else ""
-            return f"a stone, a line, or a pass{ends}"
-        heading = "" if record["direction"] == NONE else f" heading {_HEADINGS[record['direction']]}"
-        return f"the line{heading} goes on from {self.grid.cell_names[record['last_stone']]}, or ends"
 
-    def shortcuts(self, state: State) -> list[tuple[int, ...]]:
-        """Return every way to continue the line in progress by two or more stones (T5)."""
-        found: list[tuple[int, ...]] = []
-        player, end = state.current_player(), self.num_actions - 1
-        for first in state.legal_actions() if state.record["last_stone"] != NONE else ():
-            line: list[int] = []
-            after = state.clone()
-            further = [first] * (first != end)
-            while further:  # at most one, since the direction is that of the first
-                after.apply_action(further[0])
-                line.append(further[0])
-                further = [action for action in after.legal_actions(player) if action != end]
-                found += [tuple(line)] * (len(line) > 1)
-        return found
+def explain_result(board: Record, state: Record, words: Words) -> None:
+    """Say the parts of both scores (T9); what the winner scores with decided."""
+    points = scores(board, state)
+    for color in range(2):
+        has_half = points[color] % 1 > 0  # for fewer strings
+        say(words, "{color} {number}.5 (" if has_half else "{color} {number} (", color, int(points[color]))
+        say_parts(board, state, color + 1, has_half, words)
+        say(words, "), " if color == 0 else ")")
+    for cell in range(board.num_cells):
+        is_winners = state.winner != NO_WINNER and state.stones[cell] == 1 + state.winner
+        if is_winners and (board.perimeter[cell] or not board.intersection[cell]):
+            mark(words, cell)
 
-    def explain_result(self, state: State) -> Explanation:
-        """See :meth:`Game.explain_result`: the parts of both scores (T9), and what the winner scores with."""
-        record, outcome, score, board, words = state.record, state.outcome(), state.score(), self.board[0], []
-        assert outcome is not None
-        assert score is not None
-        stones, strings = record["stones"], record["strings"]
-        perimeter, edge = board["perimeter"] != 0, (board["on_board"] != 0) & (board["intersection"] == 0)
-        num_strings = [len(np.unique(strings[stones == color])) for color in (BLACK, WHITE)]
-        for color, code in enumerate((BLACK, WHITE)):
-            _, lengths = np.unique(strings[perimeter & (stones == code)], return_counts=True)
-            on_edge, fewer = int((edge & (stones == code)).sum()), num_strings[color] < num_strings[1 - color]
-            on_perimeter = ", ".join(map(str, sorted(lengths.tolist(), reverse=True)))
-            parts = [f"strings of {on_perimeter} on the perimeter"] * bool(on_perimeter)
-            parts += [f"{on_edge} on the edge"] * bool(on_edge) + ["fewer strings"] * fewer
-            words.append(f"{self.colors[color]} {score[color]:g} ({'; '.join(parts) or 'nothing'})")
-        if outcome.winner is None:
-            return Explanation(", ".join(words))
-        scoring = (perimeter | edge) & (stones == 1 + state.color_of(outcome.winner))
-        return Explanation(", ".join(words), tuple(np.flatnonzero(scoring).tolist()))
 
-    def explain_illegal(self, state: State, action: int) -> str:
-        """See :meth:`Game.explain_illegal`."""
-        if state.is_terminal():
-            return "T8: the game is over"
-        plane, cell = divmod(action, self.grid.num_cells)
-        name, heading, stones = self.grid.cell_names[cell], plane - 1, state.record["stones"]
-        if stones[cell] == OFF_BOARD:
-            return f"T1: {name} is off the board"
-        if stones[cell] != EMPTY:
-            return f"{'T4' if heading == NONE else 'T6'}: {name} is occupied"
-        if problem := self._problem_of_line(state, cell, heading):
-            return problem
-        if heading != NONE:
-            return self._problem_of_cut(state, cell, heading)
-        if not self.board[0]["intersection"][cell]:
-            return f"T7: {name} is an edge point, which only a cut fills"
-        return f"T3: {name} would complete a square of 2 × 2"
+def say_parts(board: Record, state: Record, stone: int, has_fewer_strings: bool, words: Words) -> None:
+    """Say what a color scores with."""
+    lengths = np.zeros(board.num_cells, np.int64)  # of the part of each string that is on the perimeter
+    num_on_edge = 0
+    for cell in range(board.num_cells):
+        if state.stones[cell] == stone:
+            if board.perimeter[cell]:
+                lengths[state.strings[cell]] += 1
+            elif not board.intersection[cell]:
+                num_on_edge += 1
+    is_first = True
+    while lengths.any():
+        longest = lengths.argmax()
+        say(words, "strings of {number}" if is_first else ", {number}", lengths[longest])
+        lengths[longest] = 0
+        is_first = False
+    if not is_first:
+        say(words, " on the perimeter")
+    if num_on_edge > 0:
+        say(words, "{number} on the edge" if is_first else "; {number} on the edge", num_on_edge)
+        is_first = False
+    if has_fewer_strings:
+        say(words, "fewer strings" if is_first else "; fewer strings")
+    elif is_first:
+        say(words, "nothing")
 
-    def _problem_of_line(self, state: State, cell: int, heading: int) -> str | None:
-        """Return why a stone on ``cell`` does not continue the line in progress, if that is so."""
-        last, direction = int(state.record["last_stone"]), int(state.record["direction"])
-        if last == NONE:
-            return None
-        name, ways = self.grid.cell_names[last], [heading]
-        if heading == NONE:
-            ways = [way for way in range(4) if self.board[0]["neighbors"][last, way] == cell]
-            if not ways:
-                return f"T5: the next stone of the line goes next to {name}, or is a cut from there"
-        if direction not in (NONE, *ways):
-            return f"T5: the line heads {_HEADINGS[direction]}"
-        if heading != NONE and self._behind(state, cell, heading)[1] not in (last, CORNER):
-            return f"T5: a cut of the line starts from its last stone, {name}"
-        return None
 
-    def _behind(self, state: State, cell: int, heading: int) -> tuple[list[int], int]:
-        """Return the run of enemy stones behind the end of a cut, and the friendly stone behind them; CORNER if there is none."""
-        stones, neighbors = state.record["stones"], self.board[0]["neighbors"]
-        own, run = state.current_player() + 1, []
-        at = int(neighbors[cell, heading ^ 2])
-        while stones[at] == 3 - own:
-            run.append(at)
-            at = int(neighbors[at, heading ^ 2])
-        return run, at if stones[at] == own else CORNER
+def explain_illegal(board: Record, state: Record, action: int, words: Words) -> None:
+    """Say which ruling forbids an action."""
+    heading, cell = action // board.num_cells - 1, action % board.num_cells
+    if state.ending:
+        say(words, "T8: the game is over")
+    elif state.stones[cell] == OFF_BOARD:
+        say(words, "T1: {cell} is off the board", cell)
+    elif state.stones[cell] != EMPTY:
+        say(words, "T4: {cell} is occupied" if heading == NONE else "T6: {cell} is occupied", cell)
+    elif state.last_stone != NONE and explain_line(board, state, cell, heading, words):
+        return
+    elif heading != NONE:
+        explain_cut(board, state, cell, heading, words)
+    elif not board.intersection[cell]:
+        say(words, "T7: {cell} is an edge point, which only a cut fills", cell)
+    else:
+        say(words, "T3: {cell} would complete a square of 2 × 2", cell)
 
-    def _problem_of_cut(self, state: State, cell: int, heading: int) -> str:
-        names, record, neighbors = self.grid.cell_names, state.record, self.board[0]["neighbors"]
-        run, friend = self._behind(state, cell, heading)
-        if not run:
-            return f"T6: a cut heading {_HEADINGS[heading]} to {names[cell]} has no enemy stone right behind its end"
-        if friend == CORNER:
-            return f"T6: behind the enemy stones before {names[cell]} there is no stone of the mover's"
-        met = int((record["strings"][neighbors[cell]] == record["strings"][run[0]]).sum())
-        if met != 1 and self.options["cut_point"] == "string":  # T10
-            return f"T6(1): {names[cell]} is next to {met} stones of the string that would be cut, not to one"
-        for stone in run:
-            if (record["stones"][neighbors[stone]] == record["stones"][stone]).sum() < 2:
-                return f"T6(2): {names[stone]} has fewer than two neighbors of its own color"
-        return f"T6(3): the cut to {names[cell]} would complete a square of 2 × 2"
+
+def explain_line(board: Record, state: Record, cell: int, heading: int, words: Words) -> bool:
+    """Say why a stone on ``cell`` does not continue the line in progress, and return whether that is so (T5)."""
+    way = heading
+    for direction in range(4):
+        if heading == NONE and board.neighbors[state.last_stone, direction] == cell:
+            way = direction
+    if way == NONE:
+        say(words, "T5: the next stone of the line goes next to {cell}, or is a cut from there", state.last_stone)
+    elif state.direction != NONE and state.direction != way:
+        say(words, "T5: the line heads")
+        say(words, _HEADINGS[state.direction])
+    elif heading != NONE and state.last_stone != stone_behind(board, state, cell, heading) != CORNER:
+        say(words, "T5: a cut of the line starts from its last stone, {cell}", state.last_stone)
+    else:
+        return False
+    return True
+
+
+def stone_behind(board: Record, state: Record, cell: int, heading: int) -> int:
+    """Return the stone of the mover behind the enemy stones behind ``cell``; CORNER if there is none."""
+    at = board.neighbors[cell, heading ^ 2]
+    while state.stones[at] == 2 - state.current_player:
+        at = board.neighbors[at, heading ^ 2]
+    return at if state.stones[at] == 1 + state.current_player else CORNER
+
+
+def explain_cut(board: Record, state: Record, cell: int, heading: int, words: Words) -> None:
+    """Say why a cut that ends on ``cell`` is illegal (T6)."""
+    at, enemy = board.neighbors[cell, heading ^ 2], 2 - state.current_player
+    if state.stones[at] != enemy:
+        say(words, "T6: a cut heading")
+        say(words, _HEADINGS[heading])
+        say(words, " to {cell} has no enemy stone right behind its end", cell)
+        return
+    if stone_behind(board, state, cell, heading) == CORNER:
+        say(words, "T6: behind the enemy stones before {cell} there is no stone of the mover's", cell)
+        return
+    met = (state.strings[board.neighbors[cell]] == state.strings[at]).sum()
+    if met != 1 and not board.run_suffices:  # T10
+        say(words, "T6(1): {cell} is next to {number} stones of the string that would be cut, not to one", cell, met)
+        return
+    while state.stones[at] == enemy:
+        if (state.stones[board.neighbors[at]] == enemy).sum() < 2:
+            say(words, "T6(2): {cell} has fewer than two neighbors of its own color", at)
+            return
+        at = board.neighbors[at, heading ^ 2]
+    say(words, "T6(3): the cut to {cell} would complete a square of 2 × 2", cell)

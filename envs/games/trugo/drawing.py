@@ -13,9 +13,9 @@ from stoneworks.envs.drawing.parts import Parts, hexagons
 from stoneworks.envs.drawing.picture import Choice, Place
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.games.trugo.plane import DOUBLE, EMPTY_JUNCTION, SINGLE, TOP, corner_code
+from stoneworks.envs.games.trugo.position import LAY, MOVE, PICK, REMOVE, TrugoPosition
 from stoneworks.envs.games.trugo.routes import Corner, corner_at, region, routes
 from stoneworks.envs.games.trugo.rules import Trugo
-from stoneworks.envs.games.trugo.texts import LAY, MOVE, PICK, REMOVE, TrugoPosition
 from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.compiler.compiler import kernel
 from stoneworks.envs.rules.compiler.types import Int32Table, Record

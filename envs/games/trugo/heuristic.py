@@ -33,7 +33,7 @@ from stoneworks.envs.games.trugo.plane import (
     joined_corner,
     tiles_around,
 )
-from stoneworks.envs.games.trugo.texts import LAY, MOVE, NOTHING_PICKED, PICK, REMOVE
+from stoneworks.envs.games.trugo.position import LAY, MOVE, NOTHING_PICKED, PICK, REMOVE
 from stoneworks.envs.rules.compiler.bits import list_legal, num_bits
 from stoneworks.envs.rules.compiler.compiler import inlined, int64, kernel
 from stoneworks.envs.rules.compiler.types import Float32s, Int8s, Int32s, Record

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from stoneworks.envs.games.trugo.plane import EDGE_HEXES, HEX_CORNERS, TOP
-from stoneworks.envs.games.trugo.texts import TrugoPosition
+from stoneworks.envs.games.trugo.position import TrugoPosition
 from stoneworks.envs.rules.grid import Grid
 
 #: 0 for ``^`` or 1 for ``v``, and the column and row of the hex that owns the corner, which may be outside the grid.

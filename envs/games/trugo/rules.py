@@ -39,7 +39,7 @@ from stoneworks.envs.games.trugo.plane import (
     with_top,
     without_top,
 )
-from stoneworks.envs.games.trugo.texts import LAY, MOVE, NOTHING_PICKED, PICK, REMOVE, TrugoTexts
+from stoneworks.envs.games.trugo.position import LAY, MOVE, NOTHING_PICKED, PICK, REMOVE, TrugoPositions
 from stoneworks.envs.games.trugo.tiles import (
     find_removable,
     lay_tile,
@@ -460,7 +460,7 @@ def change_planes(board: Record, state: Record, player: int, planes: Float32Tabl
     change_plane(planes, Plane.WHITE_TO_ACT, state.current_player == 0)
 
 
-class Trugo(TrugoTexts):
+class Trugo(TrugoPositions):
     """Trugo.
 
     Options: ``tiles`` in the pool (default 36), ``pieces`` per player (25), ``stacking``, whether a piece may land on

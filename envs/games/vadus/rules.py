@@ -21,7 +21,6 @@ from stoneworks.envs.rules.contract import Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.fields import NO_WINNER, change_plane, end_game, plane_names
 from stoneworks.envs.rules.guide import Guide, read_guide
 from stoneworks.envs.rules.options import Option
-from stoneworks.envs.rules.state import State
 from stoneworks.envs.rules.stones import EMPTY, clear_planes, observe_colors
 
 # Endings: 1 + the index in Vadus.reasons.
@@ -148,20 +147,3 @@ class Vadus(HexhexStonesGame):
         """Return the length of a game with a pass before every turn except the first, and two passes at the end."""
         later_turns = (self.num_points - 1) // 2
         return self.num_points + later_turns + 2
-
-    def _actions_of_turn(self, state: State) -> str:
-        record = state.record
-        if record["second_stone"]:
-            return "second of two stones"
-        return "first of two stones, or a pass" if record["num_stones"] else "one stone"
-
-    def explain_illegal(self, state: State, action: int) -> str:
-        """See :meth:`Game.explain_illegal`."""
-        record = state.record
-        if state.is_terminal():
-            return "V5: the game is over"
-        if action < self.grid.num_cells:
-            return self._explain_illegal_stone(state, action, "V2" if record["num_stones"] else "V1")
-        if not record["num_stones"]:
-            return "V1: the first turn is a stone, not a pass"
-        return "V2: a pass replaces both stones of a turn, and one is placed"

@@ -17,7 +17,7 @@ from game_play import positions_of_random_games
 from stoneworks.envs.games.taigo.heuristic import survey_windows
 from stoneworks.envs.games.taugo.lines import NONE
 from stoneworks.envs.games.trugo.heuristic import hand_written_heuristic
-from stoneworks.envs.games.trugo.texts import NOTHING_PICKED
+from stoneworks.envs.games.trugo.position import NOTHING_PICKED
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.rules.compiler.types import (
     BoardArray,

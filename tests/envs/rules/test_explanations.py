@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from game_play import after, played, random_game
+from game_play import played, random_game
 from side_by_side import Both, random_game_of_both
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import Explanation, game_names, load_game
@@ -187,16 +187,6 @@ def test_pictures_of_finished_games_mark_the_stones_that_decided(game_string: st
     assert before[-1].explain_result() is None
     assert 'class="deciding"' not in draw(before[-1]).svg
     assert ('class="deciding"' in draw(last).svg) == bool(last.explain_result().deciding)
-
-
-def test_longer_lines_are_legal_and_end_on_different_points() -> None:
-    before, state = played("taugo(size=6)", "c3 g7"), played("taugo(size=6)", "c3 g7 c4")
-    assert before.game.shortcuts(before) == []
-    lines = {" ".join(map(state.action_to_string, line)) for line in state.game.shortcuts(state)}
-    assert lines == {"d4 e4", "d4 e4 f4", "d4 e4 f4 g4", "c5 c6", "c5 c6 c7"}
-    for line in lines:
-        assert after(state, line.rpartition(" ")[0]).current_player() == 0
-        after(state, line)
 
 
 @pytest.mark.parametrize("name", game_names())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import http.server
+import re
 import threading
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -101,13 +102,30 @@ def test_every_game_is_played(address: str, open_page: OpenPage, screen: dict[st
 
 def test_an_address_is_a_game(address: str, open_page: OpenPage) -> None:
     page = open_page(f"{address}/play.html#vadus-quick;e5;d4;d5")
-    expect(page.locator(".play-status")).to_have_text("Black to move")
+    expect(page.locator(".play-status")).to_have_text("Black to move: first of two stones, or a pass")
     expect(page.locator(".stones circle")).to_have_count(3)
     page.get_by_role("button", name="Take back").click()
-    expect(page.locator(".play-status")).to_have_text("White to move")
+    expect(page.locator(".play-status")).to_have_text("White to move: second of two stones")
     assert page.evaluate("location.hash") == "#vadus-quick;e5;d4"
     page.evaluate("location.hash = '#vadus-quick;e5;e5'")
     expect(page.locator(".play-status")).to_contain_text("action 2 (e5) is illegal")
+
+
+def test_a_click_says_why_it_is_illegal(address: str, open_page: OpenPage) -> None:
+    page = open_page(f"{address}/play.html#vadus-quick;e5;d4")
+    page.locator(".stones circle").first.click(force=True)  # the layer of the places is above it
+    expect(page.locator(".words")).to_have_text(re.compile("^V2: (e5|d4) is occupied$"))
+    choose(page, "Game", "trugo")
+    expect(page.locator(".play-supplies")).to_contain_text("waxing phase (tiles are added), tiles in the pool: 36;")
+    expect(page.locator(".play-status")).to_have_text("White to move: lay a tile")
+
+
+def test_the_end_says_what_decided_and_marks_it(address: str, open_page: OpenPage) -> None:
+    page = open_page(f"{address}/play.html#vadus-quick;e5;d4;d5;pass;pass")
+    why = "the best group decides: Black's e5 is worth −1 (no path, 1 extra), White's d4–d5 is worth −2 (no path, 2 extra)"
+    expect(page.locator(".play-status")).to_have_text(f"Black wins by groups: {why}")
+    expect(page.locator(".deciding circle")).to_have_count(1)
+    expect(page.locator(".play-supplies")).to_be_empty()
 
 
 def test_keys_hints_and_taking_back(address: str, open_page: OpenPage) -> None:
@@ -135,3 +153,10 @@ def test_a_page_opens_again_without_a_network(address: str, open_page: OpenPage)
     page.wait_for_selector(".play-here[data-state=open]")
     page.locator(".hit").first.click()
     page.wait_for_function("document.querySelectorAll('.stones circle').length >= 1")
+
+
+def test_a_line_of_taugo_is_continued_by_one_click(address: str, open_page: OpenPage) -> None:
+    page = open_page(f"{address}/play.html#taugo-standard;c3;g7;c4")
+    page.locator('.hit[data-place="c7"]').dispatch_event("click")
+    expect(page.locator(".stones circle")).to_have_count(6)
+    assert page.evaluate("location.hash") == "#taugo-standard;c3;g7;c4;c5;c6;c7"

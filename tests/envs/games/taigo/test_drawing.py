@@ -48,7 +48,9 @@ def test_one_outline_goes_around_both_hexes_of_each_tile() -> None:
         assert min(np.hypot(*np.subtract(between(dark, light, 0.5), found)) for found in outlines) < 0.4
         for color, first, second in ((0, dark, light), (1, light, dark)):
             halves = middles(draw(AFTER_CONE), f"halves color-{color}")
-            assert min(np.hypot(*np.subtract(between(first, second, 0), found)) for found in halves) < 3  # a half reaches to the other
+            assert (
+                min(np.hypot(*np.subtract(between(first, second, 0), found)) for found in halves) < 3
+            )  # a half reaches to the other
     for dark, light in (("m13", "n13"), ("l15", "l14"), ("m15", "n14")):
         assert max(pixel(draw(BEFORE_CONE), *center(dark))) < 90
         assert min(pixel(draw(BEFORE_CONE), *center(light))) > 220
