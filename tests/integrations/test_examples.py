@@ -15,7 +15,7 @@ from stoneworks.models import load_bot
 
 
 def of(library: str, name: str, *arguments: str, slow: bool = True) -> Any:
-    marks = [pytest.mark.needs(library), *[pytest.mark.slow] * slow]
+    marks = [*map(pytest.mark.needs, library.split()), *[pytest.mark.slow] * slow]
     return pytest.param(library, name, arguments, marks=marks, id=name)
 
 
@@ -32,7 +32,7 @@ def of(library: str, name: str, *arguments: str, slow: bool = True) -> Any:
         of("ray.rllib", "rllib_ppo", "--frames", "4096"),
         of("tianshou", "tianshou_ppo", "--frames", "4096"),
         of("torchrl", "torchrl_ppo", "--frames", "8192"),
-        of("tree", "openspiel_dqn", "--frames", "1000"),  # OpenSpiel's DQN needs dm-tree
+        of("pyspiel tree", "openspiel_dqn", "--frames", "1000"),  # OpenSpiel's DQN needs dm-tree
     ],
 )
 def test_a_short_training_saves_a_policy_that_plays(
