@@ -16,7 +16,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from stoneworks.documents import Document, Tuple
-from stoneworks.envs.rules import Game, load_game
+from stoneworks.envs.rules import Game, as_game
 from stoneworks.evaluation.folder import file_stem, player_hashes
 from stoneworks.evaluation.results import ArenaResult
 
@@ -101,7 +101,7 @@ def load_ladder(game: Game | str, path: str | os.PathLike[str] | None = None) ->
     Raises:
         LadderError: there is none, the file cannot be read, or it is for a different game.
     """
-    wanted = str(load_game(game) if isinstance(game, str) else game)
+    wanted = str(as_game(game))
     if path is not None:
         ladder = Ladder.from_file(path)
         if ladder.game != wanted:

@@ -17,7 +17,7 @@ from pydantic import Field, Strict, computed_field, model_validator
 
 from stoneworks.checks import check_integer, check_integers, check_seed
 from stoneworks.documents import Document, Tuple
-from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError, Outcome, State, load_game
+from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError, Outcome, State, as_game
 from stoneworks.evaluation.ratings import PairMoments
 from stoneworks.evaluation.records import GameRecord
 from stoneworks.evaluation.sprt import pentanomial
@@ -284,7 +284,7 @@ def play_match(
         BotStartError: an external program did not get ready to play.
         ValueError: an argument is invalid.
     """
-    loaded = load_game(game) if isinstance(game, str) else game
+    loaded = as_game(game)
     if not isinstance(loaded, Game):
         raise ValueError(f"game must be a Game or a game string, got {game!r}")
     for name, bot in (("bot_a", bot_a), ("bot_b", bot_b)):

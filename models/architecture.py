@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import Field, ValidationError, model_validator
 
 from stoneworks.documents import Document, describe
-from stoneworks.envs.rules import Game
+from stoneworks.envs.rules import Game, as_game
 from stoneworks.envs.rules.parts import features_of
 from stoneworks.registry import HINT, Entry, Reference, Registry, path_of
 
@@ -158,7 +158,7 @@ class Architecture:
     @classmethod
     def of_game(
         cls,
-        game: Game,
+        game: Game | str,
         config: NetworkConfig | None = None,
         *,
         kind: str = "scalar_value_network",
@@ -167,7 +167,7 @@ class Architecture:
         """Return the architecture of a network for ``game``.
 
         Args:
-            game: the game.
+            game: the game, or its game string.
             config: the network's hyperparameters; if None, built from ``kind`` and ``hyperparameters``.
             kind: name of the network in the registry.
             **hyperparameters: hyperparameters by name; defaults apply to the rest.
@@ -177,6 +177,7 @@ class Architecture:
         """
         if config is None:
             config = network_config({**hyperparameters, "kind": kind})
+        game = as_game(game)
         return cls(
             observation_planes=len(game.observation_planes),
             board_plane=game.observation_planes.index(game.board_plane),

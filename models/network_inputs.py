@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules import Game, State
+from stoneworks.envs.rules import Game, State, as_game
 from stoneworks.envs.rules.compiler.compiler import specialized_kernel
 from stoneworks.envs.rules.compiler.types import Float32Table, Record
 from stoneworks.envs.rules.contract import fill_features, observe
@@ -35,13 +35,13 @@ class NetworkInputs:
         kernels: kernels by name that replace those of the game in templates that observe positions, for ``game.compiled``.
     """
 
-    def __init__(self, game: Game, features: bool) -> None:
-        """Create the inputs.
+    def __init__(self, game: Game | str, features: bool) -> None:
+        """Create the inputs for a game or a game string.
 
         Raises:
             ValueError: ``features`` is true and the game has none.
         """
-        self.game = game
+        self.game = game = as_game(game)
         if features and not has_features(game):
             raise ValueError(
                 f"features must be false for {game.name}, which has none; see register_game(..., features=...)"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules import Game, load_game
+from stoneworks.envs.rules import Game, as_game, load_game
 from stoneworks.evaluation.records import GameRecord
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.training.alphazero.positions import check_positions, position_dtype
@@ -48,7 +48,7 @@ def dataset_of_run(
     Raises:
         ValueError: there are no positions, or not of this game.
     """
-    loaded = load_game(game) if isinstance(game, str) else game
+    loaded = as_game(game)
     files = sorted(Path(positions).glob("*.npy"))
     if not files:
         raise ValueError(f"{positions} must be a folder with the positions of a run; it has no .npy files")
@@ -77,7 +77,7 @@ def dataset_of_records(
     Raises:
         GameRecordError: a record cannot be replayed.
     """
-    loaded = load_game(game) if isinstance(game, str) else game
+    loaded = as_game(game)
     states, actions, results = [np.empty(0, loaded.state_dtype)], [], []
     for record in records:
         if record.reason is None or load_game(record.game) != loaded:

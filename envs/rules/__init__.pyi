@@ -7,6 +7,7 @@ from .game import (
     IllegalActionError as IllegalActionError,
     PositionError as PositionError,
     Symmetry as Symmetry,
+    as_game as as_game,
     load_game as load_game,
 )
 from .game_check import check_game as check_game

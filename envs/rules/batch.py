@@ -16,7 +16,7 @@ from stoneworks.envs.rules.compiler.thread_team import ThreadTeam
 from stoneworks.envs.rules.contract import NO_ACTION
 from stoneworks.envs.rules.device import arrays_of
 from stoneworks.envs.rules.fields import TAG
-from stoneworks.envs.rules.game import Game, IllegalActionError, PositionError, load_game
+from stoneworks.envs.rules.game import Game, IllegalActionError, PositionError, as_game
 from stoneworks.envs.rules.state import State
 
 
@@ -84,11 +84,7 @@ class Batch:
             MissingDependencyError: the device needs torch or ``cuda-bindings``.
             DeviceError: there is no such device, or its driver reports an error.
         """
-        if isinstance(game, str):
-            game = load_game(game)
-        if not isinstance(game, Game):
-            raise ValueError(f"game must be a Game or a game string, got {game!r}")
-        self.game = game
+        self.game = game = as_game(game)
         self.num_games = check_integer("num_games", num_games, 1)
         self._num_threads = check_integer("num_threads", num_threads, 1)
         if not isinstance(auto_reset, (bool, np.bool_)):

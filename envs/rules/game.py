@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -302,11 +303,11 @@ class Game(GameDefinition["State"]):
 
     def _symmetry(self, of_grid: GridSymmetry) -> Symmetry:
         num_cells = self.grid.num_cells
-        action_planes = self.action_plane_images(of_grid.directions)
+        action_planes = np.asarray(self.action_plane_images(of_grid.directions))
         board_actions = action_planes[:, None] * num_cells + self.action_cell_images(of_grid)
         global_actions = self.num_action_planes * num_cells + np.arange(len(self.global_actions))
         actions = np.concatenate([board_actions.ravel(), global_actions])
-        planes = self.observation_plane_images(of_grid.directions)
+        planes = np.asarray(self.observation_plane_images(of_grid.directions))
         observation = planes[:, None] * num_cells + self.observation_cell_images(of_grid)
         return Symmetry(of_grid.name, of_grid.cells, actions, planes, observation.ravel())
 
@@ -404,8 +405,19 @@ def game_class(entry: GameEntry) -> type[Game]:
     """Return the class of a game: the one that is registered, or the one with the name of the entry in the game's rules.
 
     Raises:
-        RegistrationError: it cannot be imported, is not a subclass of ``Game``, or has a different name.
+        RegistrationError: it cannot be imported, is not a subclass of ``Game``, has a different name, or lacks something.
     """
+    found = _named_class(entry)
+    given_by_class = [name for name, kind in inspect.get_annotations(GameDefinition).items() if "ClassVar" in str(kind)]
+    lacking = [name for name in given_by_class if not hasattr(found, name)] + sorted(found.__abstractmethods__)
+    if lacking:
+        raise RegistrationError(
+            f"{entry.name}: the class {found.__name__} lacks {', '.join(lacking)} (see stoneworks.envs.rules.contract)"
+        )
+    return found
+
+
+def _named_class(entry: GameEntry) -> type[Game]:
     if ":" in entry.path:
         found = entry.load_class("path", Game)  # type: ignore[type-abstract]
         if (name := getattr(found, "name", None)) != entry.name:
@@ -418,6 +430,19 @@ def game_class(entry: GameEntry) -> type[Game]:
         if isinstance(value, type) and issubclass(value, Game) and getattr(value, "name", None) == entry.name:
             return value
     raise RegistrationError(f"{entry.name}: {entry.path} must define a subclass of Game with the name {entry.name!r}")
+
+
+def as_game(game: Game | str) -> Game:
+    """Return a game, given as such or as a game string.
+
+    Raises:
+        ValueError: it is neither, or :func:`load_game` refuses it.
+    """
+    if isinstance(game, str):
+        return load_game(game)
+    if not isinstance(game, Game):
+        raise ValueError(f"game must be a Game or a game string, got {game!r}")
+    return game
 
 
 def load_game(game: str, /, **options: object) -> Game:

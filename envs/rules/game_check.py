@@ -11,7 +11,7 @@ from stoneworks.checks import check_integer, check_seed
 from stoneworks.envs.rules.batch import Batch
 from stoneworks.envs.rules.compiler.types import BoardArray, Int64s, StateArray
 from stoneworks.envs.rules.contract import NO_ACTION, result_bounds
-from stoneworks.envs.rules.game import Game, PositionError, Symmetry, load_game
+from stoneworks.envs.rules.game import Game, PositionError, Symmetry, as_game, load_game
 from stoneworks.envs.rules.state import State
 
 #: Positions that are solved to check the bounds of one.
@@ -34,7 +34,7 @@ def check_game(game: Game | str, *, num_games: int = 20, seed: int = 0) -> list[
         ValueError: an argument is invalid.
         RegistrationError: the game cannot be loaded, e.g. since two actions have the same text.
     """
-    loaded = load_game(game) if isinstance(game, str) else game
+    loaded = as_game(game)
     check_integer("num_games", num_games, 1)
     games = list(_random_games(loaded, num_games, np.random.default_rng(check_seed(seed))))
     found = [*_check_identity(loaded, games), *_check_positions(loaded, games)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from stoneworks.checks import check_seed
-from stoneworks.envs.rules import Game, load_game
+from stoneworks.envs.rules import Game, as_game
 from stoneworks.envs.rules.parts import has_heuristic, require_heuristic
 from stoneworks.models.bots.bot import Bot
 from stoneworks.models.bots.spec import BotSpec
@@ -31,7 +31,7 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
         RegistrationError: the game or the bot of another package cannot be loaded.
         ValueError: the game is unknown, the seed is invalid, or the checkpoint does not fit the game.
     """
-    loaded = load_game(game) if isinstance(game, str) else game
+    loaded = as_game(game)
     if not isinstance(loaded, Game):
         raise ValueError(f"game must be a Game or a game string such as 'vadus(size=9)', got {game!r}")
     check_seed(seed)

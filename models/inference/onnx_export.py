@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules import Game
+from stoneworks.envs.rules import Game, as_game
 from stoneworks.envs.rules.parts import features_of
 from stoneworks.extras import require_extra
 from stoneworks.files import write_whole
@@ -71,7 +71,7 @@ def export_checkpoint(checkpoint: Checkpoint, path: str | os.PathLike[str]) -> N
 
 
 def save_policy(
-    path: str | os.PathLike[str], layers: nn.Module | Iterable[nn.Module], game: Game, *, selection: Selection
+    path: str | os.PathLike[str], layers: nn.Module | Iterable[nn.Module], game: Game | str, *, selection: Selection
 ) -> None:
     """Save a policy of any library that uses PyTorch, to be loaded with ``load_bot("policy:<path>", game)``.
 
@@ -79,13 +79,14 @@ def save_policy(
         path: path of the file, written atomically.
         layers: modules applied in sequence to observations with layout ``"flat"``, or ``"CHW"`` if the first module is a
             convolution. The output is ``[batch, num_actions]``.
-        game: the game that the policy was trained on.
+        game: the game that the policy was trained on, or its game string.
         selection: ``"sample"`` to sample from the softmax over legal actions (policy gradients), ``"argmax"`` to take the
             legal action of highest score (Q-learning).
 
     Raises:
         OnnxPolicyError: a layer is not supported, or the layers do not fit the game.
     """
+    game = as_game(game)
     chain = list(_chain([layers] if isinstance(layers, nn.Module) else layers))
     if not chain:
         raise OnnxPolicyError("layers must have at least 1 layer, got none")

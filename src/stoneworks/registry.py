@@ -255,7 +255,9 @@ def path_of(code: object) -> object:
     """Return the path ``"module:name"`` of a class or function and store the object under it; return other values unchanged."""
     if isinstance(code, str) or not hasattr(code, "__qualname__"):
         return code
-    path = f"{code.__module__}:{code.__qualname__}"
+    # Processes that multiprocessing starts import the program under another name.
+    module = "__main__" if code.__module__ == "__mp_main__" else code.__module__
+    path = f"{module}:{code.__qualname__}"
     _GIVEN[path] = code
     return path
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import stoneworks
 from fresh_runs import run_python
 from installed_packages import LAST_BOT, install
-from stoneworks.envs.rules import RegistrationError, State, load_game
+from stoneworks.envs.rules import Game, RegistrationError, State, load_game
 from stoneworks.envs.rules.game_registry import GAMES
 from stoneworks.models import Bot, BotEntry, UnknownBotError
 
@@ -49,6 +50,22 @@ def test_a_bad_entry_is_refused(entry: dict[str, Any], arguments: dict[str, Any]
     with pytest.raises(RegistrationError, match=named):
         (stoneworks.register_game if entry is GAME else stoneworks.register_bot)(**{**entry, **arguments})
     assert (stoneworks.game_names(), stoneworks.bot_names()) == names
+
+
+class Unfinished(Game):
+    name = "unfinished"
+    option_types = MappingProxyType({})
+    reasons = ()
+
+    def state_to_text(self, state: State) -> str:
+        return ""
+
+
+def test_what_the_class_of_a_game_lacks_is_named_at_once() -> None:
+    lacking = "size_options, num_action_planes, global_actions, observation_planes, colors, action_help, kernels, max_game_length"
+    stoneworks.register_game("unfinished", Unfinished)
+    with pytest.raises(RegistrationError, match=f"unfinished: the class Unfinished lacks {lacking} .see stoneworks"):
+        load_game("unfinished")
 
 
 def test_a_name_is_registered_once_and_the_same_entry_any_number_of_times() -> None:
