@@ -285,8 +285,6 @@ def play_match(
         ValueError: an argument is invalid.
     """
     loaded = as_game(game)
-    if not isinstance(loaded, Game):
-        raise ValueError(f"game must be a Game or a game string, got {game!r}")
     for name, bot in (("bot_a", bot_a), ("bot_b", bot_b)):
         if not isinstance(bot, Bot):
             raise ValueError(f"{name} must be a Bot, got {bot!r}")

@@ -408,13 +408,18 @@ def game_class(entry: GameEntry) -> type[Game]:
         RegistrationError: it cannot be imported, is not a subclass of ``Game``, has a different name, or lacks something.
     """
     found = _named_class(entry)
-    given_by_class = [name for name, kind in inspect.get_annotations(GameDefinition).items() if "ClassVar" in str(kind)]
-    lacking = [name for name in given_by_class if not hasattr(found, name)] + sorted(found.__abstractmethods__)
-    if lacking:
+    if lacking := _lacking(found):
         raise RegistrationError(
             f"{entry.name}: the class {found.__name__} lacks {', '.join(lacking)} (see stoneworks.envs.rules.contract)"
         )
     return found
+
+
+@cache
+def _lacking(rules: type[Game]) -> list[str]:
+    """Return what a class must give and does not."""
+    given_by_class = [name for name, kind in inspect.get_annotations(GameDefinition).items() if "ClassVar" in str(kind)]
+    return [name for name in given_by_class if not hasattr(rules, name)] + sorted(rules.__abstractmethods__)
 
 
 def _named_class(entry: GameEntry) -> type[Game]:
@@ -441,7 +446,7 @@ def as_game(game: Game | str) -> Game:
     if isinstance(game, str):
         return load_game(game)
     if not isinstance(game, Game):
-        raise ValueError(f"game must be a Game or a game string, got {game!r}")
+        raise ValueError(f"game must be a Game or a game string such as 'vadus(size=9)', got {game!r}")
     return game
 
 

@@ -22,6 +22,7 @@ from stoneworks.registry import (
     Registry,
     load_attribute,
     path_of,
+    shared_name,
 )
 
 ENTRY_POINT_GROUP = "stoneworks.games"
@@ -138,7 +139,7 @@ def register_game(name: str, game: str | ModuleType | type, *, version: int = 0,
     Raises:
         RegistrationError: an argument is invalid, or the name is taken.
     """
-    path: Any = game.__name__ if isinstance(game, ModuleType) else path_of(game)
+    path: Any = shared_name(game.__name__) if isinstance(game, ModuleType) else path_of(game)
     GAMES.add(GameEntry(name, path, version, samples))
 
 

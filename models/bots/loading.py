@@ -32,8 +32,6 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
         ValueError: the game is unknown, the seed is invalid, or the checkpoint does not fit the game.
     """
     loaded = as_game(game)
-    if not isinstance(loaded, Game):
-        raise ValueError(f"game must be a Game or a game string such as 'vadus(size=9)', got {game!r}")
     check_seed(seed)
     spec = BotSpec.parse(name)
     if spec.entry.needs_heuristic:

@@ -251,13 +251,16 @@ def load_attribute(path: str, what: str) -> Any:
 _GIVEN: dict[str, Any] = {}
 
 
+def shared_name(module: str) -> str:
+    """Return the name of a module in all processes: those that multiprocessing starts import the program under another one."""
+    return "__main__" if module == "__mp_main__" else module
+
+
 def path_of(code: object) -> object:
     """Return the path ``"module:name"`` of a class or function and store the object under it; return other values unchanged."""
     if isinstance(code, str) or not hasattr(code, "__qualname__"):
         return code
-    # Processes that multiprocessing starts import the program under another name.
-    module = "__main__" if code.__module__ == "__mp_main__" else code.__module__
-    path = f"{module}:{code.__qualname__}"
+    path = f"{shared_name(code.__module__)}:{code.__qualname__}"
     _GIVEN[path] = code
     return path
 

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from damage import Damage, damage
+from installed_packages import LAST_BOT
 from processes import COMMAND, PIPES, Run, interrupt, is_alive, needs_proc, wait_until
 from stoneworks.documents import with_checksum
 from stoneworks.envs.rules import Game, State, load_game
@@ -497,32 +498,27 @@ def test_programs_end_with_the_arena(tmp_path: Path, number: signal.Signals, wor
     assert wait_until(lambda: not any(is_alive(int(file.name)) for file in started.iterdir()))
 
 
-REGISTERED_AT_THE_TOP = """
+REGISTERED_AT_THE_TOP = f"""{LAST_BOT}
+import sys
 import stoneworks
 from stoneworks.envs.games.vadus.rules import Vadus
 from stoneworks.evaluation.arena import play_arena
 from stoneworks.evaluation.settings import ArenaSettings
-from stoneworks.models import Bot
-
-class Last(Bot):
-    def __init__(self, game, seed):
-        pass
-    def step_with_policy(self, state):
-        return [(state.legal_actions()[-1], 1.0)], state.legal_actions()[-1]
 
 class Own(Vadus):
     name = "own"
 
-stoneworks.register_bot("last", Last)
-stoneworks.register_game("own", Own)
+stoneworks.register_bot("last", LastBot)
+stoneworks.register_game("own", GAME)
 if __name__ == "__main__":
     settings = ArenaSettings(game="own(size=2)", pairings=(("random", "last"),), num_pairs=2, chunk_pairs=1)
     print(play_arena(settings, "arena", workers=2).num_games)
 """
 
 
-def test_what_a_program_registers_at_its_top_is_known_to_its_workers(tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text(REGISTERED_AT_THE_TOP, encoding="utf-8")
+@pytest.mark.parametrize("game", ["Own", "sys.modules[__name__]"])
+def test_what_a_program_registers_at_its_top_is_known_to_its_workers(game: str, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(REGISTERED_AT_THE_TOP.replace("GAME", game), encoding="utf-8")
     command = [sys.executable, "program.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
     assert (done.returncode, done.stdout) == (0, "4\n"), done.stderr

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import llvmlite.binding
 import pytest
 
 from stoneworks.envs.rules.compiler import targets
 
+ROOT = Path(__file__).parents[2]
 _PROGRAM = """
 from stoneworks.envs.rules import load_game, templates
 from stoneworks.envs.rules.compiler import targets
@@ -60,3 +63,22 @@ def test_an_unknown_target_is_named() -> None:
         [sys.executable, "-c", program], env=targets.environment(), capture_output=True, text=True, check=False
     )
     assert "TargetError: this llvmlite has no target z80x" in done.stderr
+
+
+@pytest.mark.parametrize("game", ["taigo", "trugo"])
+def test_all_processes_number_the_texts_of_a_game_alike(game: str) -> None:
+    code = (
+        f"from stoneworks.envs.rules import load_game; from tools.browser.entries import text_kernels\n"
+        f"print(text_kernels(load_game({game!r}))[1])"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(printed) == 1

@@ -109,7 +109,7 @@ def text_kernels(game: Game) -> tuple[dict[str, Any], list[str]]:
     def build(function: Any) -> Any:
         if function not in built:
             names, code = dict(function.__globals__), function.__code__
-            for name in set(code.co_names) & set(names):
+            for name in filter(names.__contains__, code.co_names):  # in order, so that all processes number texts alike
                 if isinstance(names[name], FunctionType):
                     names[name] = build(names[name])
                 elif isinstance(names[name], (str, tuple)):

@@ -345,7 +345,6 @@ export class Play {
       if (label.icon) shown.icons[label.label] = label.icon;
       return { action: board.texts[action], path: names, label: label.label, parts: label.parts, picks: label.picks };
     };
-    const isPick = (action) => Boolean(board.paths[action] && board.labels[board.paths[action][0]].picks);
     for (const action of ending ? [] : this.legal) {
       if (action < board.paths.length) shown.legal.push(onBoard(action));
       else shown.buttons.push({ action: board.texts[action] });
@@ -355,9 +354,9 @@ export class Play {
       const { path } = onBoard(line.at(-1));
       shown.legal.push({ action: board.texts[line[0]], then, path, label: `${line.length} actions, the last ${then.at(-1)}` });
     }
-    if (this.actions.length && isPick(this.actions.at(-1))) {
+    if (this.hasPicked) {
       const before = this.engine.legal(this.records.at(-2));
-      shown.instead = before.filter((action) => isPick(action) && action !== this.actions.at(-1)).map(onBoard);
+      shown.instead = before.filter((action) => this.picks(action) && action !== this.actions.at(-1)).map(onBoard);
     }
     const reason = ending ? board.reasons[ending - 1] : "";
     return {
@@ -376,6 +375,16 @@ export class Play {
       outcome: ending ? { winner: winner < 0 ? null : winner, reason, truncated: Boolean(truncated) } : null,
       ...shown,
     };
+  }
+
+  /** Whether an action chooses a piece, which the next one moves. */
+  picks(action) {
+    const { paths, labels } = this.engine.board;
+    return Boolean(paths[action] && labels[paths[action][0]].picks);
+  }
+
+  get hasPicked() {
+    return this.actions.length > 0 && this.picks(this.actions.at(-1));
   }
 
   /** The ways to continue a line in progress by two or more actions, after the first of which there is one way each. */
@@ -407,8 +416,7 @@ export class Play {
       if (name === nameHere) here.push(action);
     });
     // On a piece's place, only one of picking it and moving there is next.
-    const picks = (action) => Boolean(paths[action] && this.engine.board.labels[paths[action][0]].picks);
-    const next = here.filter((action) => picks(action) !== (this.actions.length > 0 && picks(this.actions.at(-1))));
+    const next = here.filter((action) => this.picks(action) !== this.hasPicked);
     if (next.length) here = next;
     const legal = this.facts.ending ? [] : this.legal;
     if (here.some((action) => legal.includes(action))) return [];
