@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from stoneworks.locks import InUseError, is_in_use, lock_file, lock_folder
-from stoneworks.processes import exit_with_parent, process_pool
+from stoneworks.processes import MainGuardError, exit_with_parent, process_pool
 
 HOLDER = """
 import sys, time
@@ -132,3 +132,17 @@ def test_a_pool_ends_its_processes_whether_they_are_busy_send_a_result_or_wait()
     for _ in range(3):
         with process_pool(3, exit_with_parent) as pool:
             assert list(pool.map(abs, range(6))) == list(range(6))
+
+
+WITHOUT_MAIN_GUARD_SLOWLY = """
+import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.closerange(3, 1000)  # its parent takes it to have ended
+time.sleep(1)
+os._exit(81)
+"""
+
+
+def test_a_missing_main_guard_is_told_of_even_if_processes_end_slowly() -> None:
+    with pytest.raises(MainGuardError), process_pool(1, int) as pool:
+        pool.submit(exec, WITHOUT_MAIN_GUARD_SLOWLY).result()

@@ -70,24 +70,31 @@ def process_pool(number: int, initializer: Callable[..., None], *arguments: Any)
     pool = ProcessPoolExecutor(number, multiprocessing.get_context("spawn"), initializer, arguments)
     processes = pool._processes
     try:
-        with interrupts_blocked():
-            for _ in range(number):  # each job starts a process unless one is idle
-                pool.submit(int)
-        yield pool
+        try:
+            with interrupts_blocked():
+                for _ in range(number):  # each job starts a process unless one is idle
+                    pool.submit(int)
+            yield pool
+        finally:
+            _terminate(pool)
     except Exception:
+        # After the end of the pool's thread: a process is seen to end before its exit code can be read.
         raise_for_main_guard(process.exitcode for process in processes.values())
         raise
-    finally:
-        # All of them: one that is ended while it waits for a job keeps the lock for which the others wait.
-        # Python 3.14 has pool.terminate_workers().
-        for process in list(processes.values()):
-            process.terminate()
-        for process in list(processes.values()):
-            process.join(_SECONDS_TO_END)
-            process.kill()
-        # The pool would wait for the rest of a result that a process was writing, as long as the pipe has this other end.
-        pool._result_queue._writer.close()  # type: ignore[attr-defined]
-        pool.shutdown(cancel_futures=True)
+
+
+def _terminate(pool: ProcessPoolExecutor) -> None:
+    """End the processes of the pool, even if they are busy. Python 3.14 has ``pool.terminate_workers()``."""
+    # All of them: one that is ended while it waits for a job keeps the lock for which the others wait.
+    processes = list(pool._processes.values())
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        process.join(_SECONDS_TO_END)
+        process.kill()
+    # The pool would wait for the rest of a result that a process was writing, as long as the pipe has this other end.
+    pool._result_queue._writer.close()  # type: ignore[attr-defined]
+    pool.shutdown(cancel_futures=True)
 
 
 def exit_with_parent(clean_up: Callable[[], None] | None = None) -> None:
