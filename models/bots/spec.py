@@ -181,7 +181,9 @@ def check_name_in_file(name: str, source: str, folder: Path | None) -> None:
 
 def _unknown(name: object) -> UnknownBotError:
     names = shipped.names()
-    folder = ", and there is no such folder" if isinstance(name, str) and os.path.dirname(name.rpartition(":")[2]) else ""
+    folder = (
+        ", and there is no such folder" if isinstance(name, str) and os.path.dirname(name.rpartition(":")[2]) else ""
+    )
     return UnknownBotError(
         f"unknown bot {name!r}{folder}; valid names: {', '.join(repr(entry.usage) for entry in BOTS.loadable())}, a shipped "
         f"checkpoint ({', '.join(map(repr, names)) if names else 'there is none'}), and the path of a checkpoint folder; a "

@@ -128,7 +128,10 @@ ARENA = ["arena", *MATCH[1:]]
     [
         (["nothing"], "nothing"),
         (["match", "greedy", "random"], "--game"),
-        (["match", "nowhere/vadus@64", *MATCH[2:]], "unknown bot 'nowhere/vadus@64', and there is no such folder; valid"),
+        (
+            ["match", "nowhere/vadus@64", *MATCH[2:]],
+            "unknown bot 'nowhere/vadus@64', and there is no such folder; valid",
+        ),
         (["match", "nobody", *MATCH[2:]], "unknown bot 'nobody'; valid names: 'random', 'greedy'"),
         ([*MATCH, "--pairs", "0"], "'--pairs'"),
         ([*MATCH, "--save", "/no/such/folder/x"], "save must be a file in an existing folder, got '/no/such/folder/x'"),
