@@ -129,15 +129,18 @@ def cell(match: list[float]) -> str:
 def table(games: list[dict[str, Any]], seconds: float) -> str:
     """Return the table of all matches with a time limit, as Markdown, without boards on which none was played."""
     played = {game["opponent"] for game in games}
-    opponents = [name.format(seconds) for name in OPPONENTS if name.format(seconds) in played]
+    opponents = [name for name in OPPONENTS if name.format(seconds) in played]
     rows = []
     for board, player in BOARDS.items():
-        matches = [scores(games, board, opponent) for opponent in opponents]
-        if any(matches):
-            rows.append([f"{board}, `{player.format(seconds)}`", *map(cell, matches)])
+        matches = {opponent: scores(games, board, opponent.format(seconds)) for opponent in opponents_of(board)}
+        if any(matches.values()):
+            cells = [cell(matches[opponent]) if opponent in matches else "" for opponent in opponents]
+            rows.append([f"{board}, `{player.format(seconds)}`", *cells])
     processors = ", ".join(sorted({game["processor"] for game in games if game["seconds"] == seconds}))
     caption = f"Points in games at {seconds:g} s per action for both, with 95 % Wilson intervals; {processors}."
-    return f"{markdown_table(['board, player', *(f'`{name}`' for name in opponents)], rows)}\n{caption}\n"
+    return (
+        f"{markdown_table(['board, player', *(f'`{name.format(seconds)}`' for name in opponents)], rows)}\n{caption}\n"
+    )
 
 
 def tables(games: list[dict[str, Any]]) -> str:
