@@ -32,12 +32,12 @@ class RulingPicture:
         """The picture on the game's page in Markdown, with its caption."""
         return f"![{self.illustration.description}]({self.path})<br>*{self.illustration.caption}*"
 
-    @property
-    def markup(self) -> str:
-        """What the site shows instead."""
+    def markup(self, address: str) -> str:
+        """Return what the site shows instead: the picture, as a link to the page where its position is played on."""
         shown = self.illustration
         width = 320 if shown.game.startswith("trugo") else 240  # the corners of its tiles are small
-        return f'<br><img src="{self.path}" width="{width}" alt="{shown.description}"><br><em>{shown.caption}</em>'
+        picture = f'<img src="{self.path}" width="{width}" alt="{shown.description}">'
+        return f'<br><a href="{address}" title="Play on from here">{picture}</a><br><em>{shown.caption}</em>'
 
     def captioned(self, page: str) -> str:
         """Return the text of a page with the alternative text and the caption of today."""

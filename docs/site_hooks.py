@@ -11,10 +11,12 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+import shutil
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import nbformat
 from mkdocs.structure.files import File
@@ -22,8 +24,9 @@ from nbconvert import MarkdownExporter
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor, ExecutePreprocessor
 from traitlets.config import Config
 
-from docs.ruling_pictures import RULING_PICTURES
-from tools.browser.build import GAMES, build
+from docs.ruling_pictures import RULING_PICTURES, RulingPicture
+from stoneworks.envs.rules import load_game
+from tools.browser.build import GAMES, address_of, build
 
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"\]\((\.\./[\w./-]+(?:\.(?:py|yaml|toml|md|sh)|/Containerfile))\)")
@@ -43,10 +46,12 @@ BOOSTS = {
 #: Where the games are built for the browser, and the programs that play them on pages.
 PLAY_FOLDER = ROOT / "build" / "browser"
 PLAY_FILES = (
+    "engine/analyze.js",
     "engine/engine.js",
     "engine/page.css",
     "engine/page.js",
     "engine/worker.js",
+    "static/analysis.js",
     "static/board.css",
     "static/board.js",
     "static/dom.js",
@@ -87,6 +92,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 def play_files() -> Iterator[tuple[str, bytes]]:
     """Build the games for the browser, and yield the files that pages with boards load, by their paths in the site."""
+    shutil.rmtree(PLAY_FOLDER, ignore_errors=True)
     build(PLAY_FOLDER)
     for path in sorted(PLAY_FOLDER.iterdir()):
         yield f"play/games/{path.name}", path.read_bytes()
@@ -130,8 +136,15 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         board = f'<div class="play-here" data-game="{game}">Loading the game</div>'
         markdown = markdown.replace("\n## ", f"\n{board}\n\n## ", 1)
     for picture in RULING_PICTURES:
-        markdown = markdown.replace(picture.link, picture.markup)
+        if picture.link in markdown:
+            markdown = markdown.replace(picture.link, picture.markup(_address_of(picture)))
     return NOTEBOOK_LINK.sub(r"](notebooks/\1.md)", LINK.sub(copied, markdown))
+
+
+def _address_of(picture: RulingPicture) -> str:
+    """Return the address of a picture's position on the page where it is played on."""
+    shown = picture.illustration
+    return f"play-here.html#{quote(';'.join([address_of(load_game(shown.game)), *shown.moves.split()]), safe=';')}"
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:

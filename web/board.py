@@ -30,7 +30,7 @@ _LOG = logging.getLogger(__name__)
 #: Folder of the page's files.
 STATIC_FOLDER = Path(__file__).parent / "static"
 #: Maximum number of cells of a board's grid.
-_MAX_CELLS = 2000
+MAX_CELLS = 2000
 #: Number of cells of a heat map that show their percentage, and the smallest percentage shown.
 _MAX_PERCENTAGES = 12
 _MIN_PERCENTAGE = 1
@@ -218,9 +218,9 @@ class Positions:
             game = load_game(text, **dict(options or {}))
         except (ValueError, TypeError, OverflowError) as error:
             raise RequestError(str(error)) from None
-        if game.grid.num_cells > _MAX_CELLS:
+        if game.grid.num_cells > MAX_CELLS:
             raise RequestError(
-                f"{name_of(game)}, is too large to be shown: its grid must have at most {_MAX_CELLS} cells,"
+                f"{name_of(game)}, is too large to be shown: its grid must have at most {MAX_CELLS} cells,"
                 f" got {game.grid.num_cells}"
             )
         return game

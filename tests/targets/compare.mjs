@@ -1,6 +1,7 @@
 // Plays in node what tests play in Python: node compare.mjs FOLDER BOARD_FILE < requests > answers
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { analyze } from "../../web/engine/analyze.js";
 import { Engine, Play } from "../../web/engine/engine.js";
 
 const [folder, file] = process.argv.slice(2);
@@ -43,6 +44,11 @@ const kinds = {
     return { action: found.action, done: found.simulations, hash: hash.digest("hex"), seconds: found.seconds };
   },
   agent: ({ actions }) => timed(() => engine.search(new Play(engine, actions).record)),
+  analysis: ({ actions, simulations }) => {
+    let found;
+    for (found of analyze(engine, new Play(engine, actions).record)) if (found.simulations >= simulations) break;
+    return found;
+  },
   evaluate: ({ actions }) => {
     const { logits, value } = engine.evaluate(new Play(engine, actions).record);
     return { logits: [...logits], value };

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -92,13 +94,16 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory, name: str) -> Path:
+def built(tmp_path_factory: pytest.TempPathFactory, name: str) -> Iterator[Path]:
     """A folder with the game."""
-    from tools.browser.build import build
+    from tools.browser.build import build, set_capacity
 
     folder = tmp_path_factory.mktemp("built")
     build(folder, (name,))
-    return folder
+    content = json.loads((folder / f"{name}-standard.json").read_text("utf-8"))
+    set_capacity(content["capacity"])  # so that records here have the layout of those in the browser
+    yield folder
+    set_capacity(384)
 
 
 @pytest.fixture
@@ -211,6 +216,54 @@ def compare_agents(board: Board, number: int) -> None:
         assert (agent["action"], agent["value"]) == (action, pytest.approx(value, abs=1e-3))
 
 
+def test_an_analysis_goes_on_as_the_network_search(standard: Board) -> None:
+    """After the agent's 64 simulations, a round of sequential halving in the same tree, with the lines of the local page."""
+    from stoneworks import load_bot
+    from stoneworks.models.search.network_search import _NO_SCHEDULE, NetworkSearch
+    from stoneworks.web.bot_processes import _describe
+
+    bot: Any = load_bot(f"{standard.game.name}@64", standard.game, seed=0)
+    requests, expected = [], []
+    for seed, state in enumerate(standard.positions(4)):
+        search = bot._last = NetworkSearch(standard.game, bot.evaluate, bot.settings, max_games=1, max_simulations=200)
+        search.run(state.record.reshape(1), 64, np.random.default_rng(seed))
+        num_phases = int(np.ceil(np.log2(max(2, min(search.rule.round_size, search.trees.nodes[0, 0]["num_edges"])))))
+        for phase in range(num_phases):
+            search._halve_all(search.trees, search.rule.parameters, phase == 0)
+            search._simulate(64 + -(-64 * (phase + 1) // num_phases), _NO_SCHEDULE, lambda: False)
+        expected.append(_describe(bot._analysis(state, search.result()), state, 0.0))
+        of_playouts = np.random.default_rng(seed).integers(0, 2**64, 1, np.uint64)[0]
+        requests.append({"kind": "analysis", "actions": state.history(), "simulations": 128, "seed": str(of_playouts)})
+    for found, known in zip(standard.ask(requests), expected, strict=True):
+        for key in ("player", "proven", "simulations", "line", "line_ends_game", "columns"):
+            assert found[key] == known[key], key
+        assert found["lines"][: len(known["lines"])] == known["lines"]
+        assert found["value"] == pytest.approx(known["value"], abs=1e-3)
+        keys = {"action", *(column["name"] for column in known["columns"])}
+        assert set(found["actions"][0]) == keys
+        here, there = ({row["action"]: row for row in one["actions"]} for one in (found, known))
+        for action, row in there.items():
+            del row["action"]
+            assert {key: here[action][key] for key in row} == pytest.approx(row, abs=1e-3)
+
+
+def test_pictures_of_rulings_can_be_played_on_from(built: Path, name: str) -> None:
+    from docs.ruling_pictures import RULING_PICTURES
+    from tools.browser.build import address_of
+
+    pictures = [picture for picture in RULING_PICTURES if picture.path.startswith(f"images/rulings/{name}-")]
+    assert pictures
+    for picture in pictures:
+        state = picture.state()
+        board = Board(built, f"{address_of(state.get_game())}.json")
+        (answer,) = board.ask([{"kind": "describe", "actions": state.history()}])
+        assert answer["player"] == (None if state.is_terminal() else state.current_player()), picture.path
+        legal = {item["action"] for item in answer["legal"] if "then" not in item} | {
+            item["action"] for item in answer["buttons"]
+        }
+        assert legal == set(map(state.get_game().action_to_string, state.legal_actions())), picture.path
+
+
 def test_playouts_end_in_the_same_position(standard: Board) -> None:
     from stoneworks.envs.rules import templates
 
@@ -299,6 +352,29 @@ def test_a_position_is_described_as_the_server_does(standard: Board) -> None:
             [item.get(key) for key in keys] for item in expected["legal"]
         ]
         assert {icon: str(svg) for icon, svg in answer["icons"].items()} == expected["icons"]
+
+
+def test_the_package_for_npm_plays_its_examples(tmp_path: Path) -> None:
+    from tools.browser.build import build
+
+    package, installed = tmp_path / "package", tmp_path / "project/node_modules/@stoneworks/games"
+    shutil.copytree(ROOT / "web/engine", package, ignore=shutil.ignore_patterns("games"))
+    build(package / "games", ("vadus", "trugo"))
+    installed.mkdir(parents=True)
+    if shutil.which("npm"):
+        options = ["--offline", "--update-notifier=false", f"--cache={tmp_path / 'cache'}"]
+        subprocess.run(["npm", "pack", *options], cwd=package, check=True, capture_output=True)
+        (packed,) = package.glob("*.tgz")
+        subprocess.run(["tar", "-xzf", packed, "-C", installed, "--strip-components=1"], check=True)
+    else:
+        for name in ["package.json", "README.md", *json.loads((package / "package.json").read_text("utf-8"))["files"]]:
+            (shutil.copytree if (package / name).is_dir() else shutil.copy)(package / name, installed / name)
+    (example,) = re.findall(r"```js\n(.*?)```", (ROOT / "web/engine/README.md").read_text("utf-8"), re.DOTALL)
+    (tmp_path / "project/own.mjs").write_text(example, encoding="utf-8")
+    run = functools.partial(subprocess.run, cwd=tmp_path / "project", capture_output=True, text=True, check=True)
+    assert re.match(r"\[ '\S+' \] \{ action: \d+ \} \d{4,}\n", run(["node", "own.mjs"]).stdout)
+    *_, result = run(["node", str(installed / "example.mjs")]).stdout.splitlines()
+    assert re.fullmatch(r"(the agent|UCT) wins by \w+|a draw", result)
 
 
 def test_without_the_linker_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,14 @@
 """Builds the games for browsers: ``python -m tools.browser.build FOLDER``.
 
-The folder gets, for each game, ``GAME-N.wasm`` with the code for boards of one record size, ``GAME-BOARD.json`` for named boards of
-the game, ``GAME.weights`` with the weights of its agent, and ``games.json``, which lists them.
+The folder gets, for each game, ``GAME.wasm`` with the code, ``GAME-BOARD.json`` for its named boards and those of its pictures of
+rulings, ``GAME.weights`` with the weights of its agent, and ``games.json``, which lists them.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -21,14 +22,15 @@ from stoneworks.envs.drawing import DECIDING, action_choice, action_places, svg,
 from stoneworks.envs.drawing.boards import Extent
 from stoneworks.envs.drawing.parts import Parts
 from stoneworks.envs.rules import Game, load_game
-from stoneworks.envs.rules.compiler import browser, kernel_cache, targets
+from stoneworks.envs.rules.compiler import browser, compiler, kernel_cache, targets
+from stoneworks.envs.rules.game import make_game
 from stoneworks.envs.rules.parts import drawing_of
 from stoneworks.models.inference import winograd
 from stoneworks.models.machine import num_processors
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.shipped import find
-from stoneworks.web.board import MAX_REASONS, name_of
+from stoneworks.web.board import MAX_CELLS, MAX_REASONS, name_of
 from tools.browser.entries import QUESTIONS, entries_of, text_kernels
 
 GAMES = ("vadus", "laido", "taugo", "taigo", "trugo")
@@ -36,8 +38,6 @@ GAMES = ("vadus", "laido", "taugo", "taigo", "trugo")
 LANES = 4
 #: Simulations of the agent.
 SIMULATIONS = 64
-#: Each game is built for these boards, and for those that share their modules.
-BOARDS = ("standard",)
 #: Of the weights as they are downloaded.
 WEIGHTS_DTYPE = "float32"
 
@@ -58,30 +58,47 @@ def build_game(folder: Path, name: str) -> None:
     from stoneworks.models.checkpoint import load_checkpoint
 
     winograd.LANES = LANES
-    usual = load_game(name)
-    named = {board: load_game(name, **options) for board, options in (usual.guide.boards or {}).items()}
-    # Each size of records takes a minute to compile and is a further module: the standard board's, and that of the quick board.
-    known = [(game.board.dtype, game.state_dtype) for board, game in named.items() if board in BOARDS]
-    boards = {board: game for board, game in named.items() if (game.board.dtype, game.state_dtype) in known}
+    # All boards get records of the largest, so that they share a module.
+    set_capacity(max(compiler.capacity(game.grid.num_cells) for game in boards_of(name).values()))
+    usual, boards = load_game(name), boards_of(name)
     shipped = find(name)
     assert shipped is not None
     checkpoint = load_checkpoint(shipped, usual)
     inputs = NetworkInputs(usual, checkpoint.network.features)
-    modules: dict[tuple[Any, Any], str] = {}
+    (folder / f"{name}.wasm").write_bytes(_cached_module(entries_of(usual, inputs)))
     described = []
     for board, game in boards.items():
-        records = game.board.dtype, game.state_dtype
-        if records not in modules:
-            modules[records] = f"{name}-{len(modules)}.wasm"
-            module = _cached_module(entries_of(game, inputs))
-            (folder / modules[records]).write_bytes(module)
-        content = describe(game) | {"module": modules[records], "board_name": board}
-        (folder / f"{name}-{board}.json").write_text(json.dumps(content, separators=(",", ":")), encoding="utf-8")
-        described.append({"board": board, "game": str(game), "name": name_of(game), "file": f"{name}-{board}.json"})
+        file = f"{name}-{board}.json"
+        (folder / file).write_text(json.dumps(describe(game), separators=(",", ":")), encoding="utf-8")
+        named = board in (usual.guide.boards or {})
+        described.append({"board": board, "game": str(game), "name": name_of(game), "file": file, "named": named})
     agent, weights = describe_agent(checkpoint, inputs)
     (folder / f"{name}.weights").write_bytes(weights)
     about = {"name": name, "title": name.capitalize(), "rules": usual.guide.rules, "boards": described, "agent": agent}
     (folder / f"{name}.json").write_text(json.dumps(about), encoding="utf-8")
+
+
+def set_capacity(capacity: int) -> None:
+    """Give the records of the games that are loaded from now on at least this capacity."""
+    compiler.SMALLEST_CAPACITY = capacity
+    make_game.cache_clear()
+
+
+def boards_of(name: str) -> dict[str, Game]:
+    """Return the named boards of a game that a page can show, and those of its pictures of rulings, by names for addresses."""
+    guide = load_game(name).guide
+    named = {board: load_game(name, **options) for board, options in (guide.boards or {}).items()}
+    boards = {board: game for board, game in named.items() if game.grid.num_cells <= MAX_CELLS}
+    known = set(map(str, boards.values()))
+    for text in (illustration.game for illustration in guide.illustrations):
+        if str(load_game(text)) not in known:
+            boards[re.sub(r"\W+", "-", text.partition("(")[2]).strip("-")] = load_game(text)
+    return boards
+
+
+def address_of(game: Game) -> str:
+    """Return the name of one of these boards in the addresses of games."""
+    return f"{game.name}-{next(board for board, known in boards_of(game.name).items() if known == game)}"
 
 
 def _cached_module(entries: list[targets.EntryFunction]) -> bytes:
@@ -137,6 +154,8 @@ def describe(game: Game) -> dict[str, Any]:
         "reasons": game.reasons,
         "num_actions": game.num_actions,
         "max_length": game.max_game_length(),
+        "capacity": compiler.SMALLEST_CAPACITY,
+        "module": f"{game.name}.wasm",
         "board": base64.b64encode(game.board.tobytes()).decode(),
         "blank": base64.b64encode(game.blank_records(1).tobytes()).decode(),
         "texts": game.action_texts,

@@ -31,6 +31,7 @@ from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.search import alphabeta, gumbel, turn_search, uct
 from stoneworks.models.search.leaf_values import evaluate_leaves
 from stoneworks.models.search.tree import (
+    NO_NODE,
     LeafArray,
     Limits,
     Parameters,
@@ -38,6 +39,7 @@ from stoneworks.models.search.tree import (
     choose_root_actions,
     descend,
     expand,
+    halve_all,
     init_roots,
     sign_of,
     start_all,
@@ -133,12 +135,16 @@ def _never_swapped(state: Any) -> int:
     return 0
 
 
-def root_statistics(nodes: NodeArray, edges: EdgeArray, seeds: UInt64s, visits: Int32s, values: Float32s) -> int:
-    """Write visits and values of the actions of a UCT tree's root, and return the action to play.
+def uct_statistics(
+    nodes: NodeArray, edges: EdgeArray, node: int, seeds: UInt64s, visits: Int32s, values: Float32s, proven: Int32s
+) -> int:
+    """Write visits and values of the actions at a node of a UCT tree, and return the best action.
 
-    It is chosen as :attr:`stoneworks.models.search.uct.RootStatistics.best` says; ties are broken at random.
+    It is chosen as :attr:`stoneworks.models.search.uct.RootStatistics.best` says; ties are broken at random. ``proven`` gets
+    whether the position is proven, and its result for the player to move.
     """
-    root, sign = nodes[0], sign_of(nodes[0].player)
+    root, sign = nodes[node], sign_of(nodes[node].player)
+    proven[0], proven[1] = root.solved, sign * root.result
     visits[:] = 0
     values[:] = 0
     best_proven, all_proven = -2, True
@@ -230,18 +236,26 @@ def search_position(
     leaves: LeafArray,
     seeds: UInt64s,
     outputs: Outputs,
+    phase: int,
 ) -> int:
     """Search as :class:`stoneworks.models.bots.search_bot.SearchBot` does with a number of simulations; return the evaluations.
 
-    Returns -1 if the network's output is not finite.
+    Returns -1 if the network's output is not finite. With ``phase`` -1, the search is a new one. Else it goes on in its tree until
+    that has had ``agent.num_simulations``, without a schedule: after considering all actions again if ``phase`` is 0, or the
+    better half of those considered if it is 1.
     """
-    # Nine arguments: the entry function flattens them.
+    # Ten arguments: the entry function flattens them.
     planes, logits, values, others = network.planes, network.logits, network.values, network.others
     limits = Limits(agent.num_simulations, leaves.shape[0], True, 0)
     noise = np.zeros(logits.shape, np.float32)
-    start_all(trees, roots, planes, leaves)
     num_leaves = number = 1
     total = 0
+    if phase < 0:
+        start_all(trees, roots, planes, leaves)
+    else:
+        if phase < 2:
+            halve_all(trees, parameters, phase == 0)
+        num_leaves, number = descend(trees, parameters, schedule, planes, leaves, limits, True)
     while num_leaves > 0:
         if number > 0:
             run_network(planes[:number], network.sizes, network.weights, logits[:number], values[:number])
@@ -251,7 +265,7 @@ def search_position(
                     values[leaf] = values[leaf] + np.float32(agent.weight) * (others[leaf] - values[leaf])
         if expand(trees, leaves, num_leaves, logits, values, agent.discount, True):
             return -1
-        if total == 0:
+        if total == 0 and phase < 0:
             init_roots(trees, parameters, noise)
         total += number
         num_leaves, number = descend(trees, parameters, schedule, planes, leaves, limits, True)
@@ -259,6 +273,34 @@ def search_position(
         trees, parameters, agent.discount, outputs.actions, outputs.values, outputs.policies, outputs.visits
     )
     return total
+
+
+def tree_statistics(trees: Trees, node: int, visits: Int32s, values: Float32s, priors: Float32s, proven: Int32s) -> int:
+    """Write visits, values (NaN without visits) and priors of the actions at a node of a network's tree; return the best one.
+
+    These are what :class:`stoneworks.models.search.network_search.NetworkSearch` says of the root, and the next action of its
+    best line, -1 at the end of that. ``proven`` is as for :func:`uct_statistics`.
+    """
+    nodes, edges = trees.nodes[0], trees.edges[0]
+    sign, first = sign_of(nodes[node].player), nodes[node].first_edge
+    proven[0], proven[1] = nodes[node].solved, np.sign(sign * nodes[node].network_value)
+    visits[:] = 0
+    values[:] = np.nan
+    priors[:] = 0
+    best, best_visits, best_result = -1, -1, -np.inf
+    for edge in range(first, first + nodes[node].num_edges):
+        action, child = edges[edge].action, edges[edge].child
+        priors[action] = edges[edge].prior
+        if child == NO_NODE:
+            continue
+        visits[action] = nodes[child].visits
+        exact = sign * nodes[child].network_value
+        mean = sign * nodes[child].total_value / max(nodes[child].visits - nodes[child].pending, 1)
+        values[action] = np.sign(exact) if nodes[child].solved else mean
+        result = 0.0 if not nodes[node].solved else exact if nodes[child].solved else -np.inf
+        if result > best_result or (result == best_result and visits[action] > best_visits):
+            best, best_visits, best_result = action, visits[action], result
+    return best
 
 
 class Raw(NamedTuple):
@@ -323,7 +365,7 @@ def entries_of(game: Game, inputs: NetworkInputs | None) -> list[EntryFunction]:
         ("search_depths", alphabeta.search_depths, by_heuristic),
         ("search_tree", search_tree, by_playouts),
         ("keep_subtree", uct.keep_subtree, rules),
-        ("root_statistics", root_statistics, rules),
+        ("uct_statistics", uct_statistics, rules),
     ]
     if inputs is not None:
         observing = {**rules, **inputs.kernels}
@@ -338,12 +380,14 @@ def entries_of(game: Game, inputs: NetworkInputs | None) -> list[EntryFunction]:
             "expand": part(expand, winning),
             "init_roots": part(init_roots, {**rules, **rule}),
             "descend": part(descend, {**observing, **rule}),
+            "halve_all": part(halve_all, {**rules, **rule}),
             "choose_root_actions": part(choose_root_actions, {**rules, **rule}),
             "evaluate_leaves": part(evaluate_leaves, by_playouts),
             "run_network": kernel(run_network),
         }
         listed += [
             ("search_position", search_position, {**rules, **parts}),
+            ("tree_statistics", tree_statistics, rules),
             ("fill_planes", templates.fill_batch, observing),
             ("run_network", winograd.run_network, {}),
             ("expand_weights", expand_weights, {}),

@@ -4,7 +4,8 @@
 const PAGE_BYTES = 65536;
 /** Sizes in bytes of the records of searches (see models/search/uct.py, tree.py and transposition_table.py). */
 const UCT = { node: 24, edge: 20 };
-const TREE = { node: 48, edge: 16, game: 20, leaf: 16 };
+const TREE = { node: 46, edge: 16, game: 20, leaf: 14 };
+const MAX_EDGES = 1 << 22;
 const TABLE = { size: 1 << 17, entry: 24 };
 const ALPHA_BETA = { rows: 24, candidates: 12 };
 const GREEDY = { candidates: 12, beam: 4 };
@@ -39,7 +40,7 @@ export class Engine {
     const constants = bytesOf(board.board);
     this.at = { board: this.room(constants.length), state: this.room(record.length), mask: this.room(board.num_actions), seeds: this.room(8), rows: this.room(8), actions: this.room(8), facts: this.room(20), returns: this.room(8), number: this.room(8) };
     this.words = board.num_actions + 64; // a row for each action that is marked, and for each sentence
-    Object.assign(this.at, { words: this.room(20 * this.words), values: this.room(4 * board.num_actions), visits: this.room(4 * board.num_actions), parts: this.room(8 * 5 * board.drawing.places.length) });
+    Object.assign(this.at, { words: this.room(20 * this.words), values: this.room(4 * board.num_actions), visits: this.room(4 * board.num_actions), priors: this.room(4 * board.num_actions), proven: this.room(8), parts: this.room(8 * 5 * board.drawing.places.length) });
     this.write(this.at.board, constants);
     this.write(this.at.state, record);
     this.call("reset_batch", this.at.board, 1, this.at.state, 1, this.at.rows, 1);
@@ -157,37 +158,38 @@ export class Engine {
   }
 
   /** UCT with random playouts. The tree of the last search is kept where `played` leads from its root to this position. */
-  uct(record, simulations, { exploration = 1.4, played = null } = {}) {
+  uct(record, simulations, { exploration = 1.4, played = null, room = simulations } = {}) {
     this.use(record);
-    const { tree } = this.treeFor(simulations);
-    const node = played && this.nodeAfter(played);
+    const tree = this.uctTree(room);
+    const node = played && this.nodeAfter(tree, played);
     if (node > 0) this.call("keep_subtree", tree.nodes, tree.maxNodes, tree.edges, tree.maxEdges, tree.game, 1, node);
     else if (node !== 0) this.array(Uint8Array, tree.game, TREE.game).fill(0);
     const arrays = [tree.nodes, tree.maxNodes, tree.edges, tree.maxEdges, tree.game, 1, this.at.seeds, 1];
     const done = this.call("search_tree", this.at.board, 1, this.at.state, 1, ...arrays, simulations, exploration, 0);
-    const number = this.board.num_actions;
-    const action = this.call("root_statistics", tree.nodes, tree.maxNodes, tree.edges, tree.maxEdges, this.at.seeds, 1, this.at.visits, number, this.at.values, number);
-    return { action: Number(action), simulations: Number(done), ...this.statistics(action) };
+    const { best: action, visits, values } = this.statistics(tree, this.at.seeds);
+    const ranked = [...visits.keys()].filter((one) => visits[one]).sort((one, other) => visits[other] - visits[one]);
+    return { action, simulations: Number(done), tree, value: values[action], ranked: ranked.map((one) => ({ action: one, visits: visits[one], value: values[one] })) };
   }
 
-  treeFor(simulations) {
+  uctTree(simulations) {
     const maxNodes = 2 * simulations + 1024;
     if (!(this.tree?.maxNodes >= maxNodes)) {
-      const maxEdges = Math.min(maxNodes * this.board.num_actions, 1 << 22);
-      this.tree = { maxNodes, maxEdges, nodes: this.room(UCT.node * maxNodes), edges: this.room(UCT.edge * maxEdges), game: this.room(TREE.game) };
+      const maxEdges = Math.min(maxNodes * this.board.num_actions, MAX_EDGES);
+      this.tree = { sizes: UCT, maxNodes, maxEdges, nodes: this.room(UCT.node * maxNodes), edges: this.room(UCT.edge * maxEdges), game: this.room(TREE.game) };
     }
-    return this;
+    return this.tree;
   }
 
-  /** The node of the UCT tree after actions from its root, -1 if there is none. */
-  nodeAfter(actions) {
-    if (!this.array(Int32Array, this.tree.game, 1)[0]) return -1;
+  /** The node of a tree after actions from its root, -1 if there is none. */
+  nodeAfter({ sizes, game, nodes, edges }, actions) {
+    if (!this.array(Int32Array, game, 1)[0]) return -1;
+    const memory = new DataView(this.code.memory.buffer); // nodes are not aligned
     let node = 0;
     for (const action of actions) {
-      const [first, number] = this.array(Int32Array, this.tree.nodes + UCT.node * node, 2);
+      const [first, number] = [0, 4].map((field) => memory.getInt32(nodes + sizes.node * node + field, true));
       let next = -1;
       for (let edge = first; edge < first + number; edge++) {
-        const [taken, child] = this.array(Int32Array, this.tree.edges + UCT.edge * edge, 2);
+        const [taken, child] = this.array(Int32Array, edges + sizes.edge * edge, 2);
         if (taken === action) next = child;
       }
       if (next < 0) return -1;
@@ -196,12 +198,24 @@ export class Engine {
     return node;
   }
 
-  /** The actions with visits, the most visited first, and the value of the one to play. */
-  statistics(action) {
-    const visits = this.array(Int32Array, this.at.visits, this.board.num_actions);
-    const values = this.array(Float32Array, this.at.values, this.board.num_actions);
-    const ranked = [...visits.keys()].filter((one) => visits[one]).sort((one, other) => visits[other] - visits[one]);
-    return { value: values[Number(action)], ranked: ranked.map((one) => ({ action: one, visits: visits[one], value: values[one] })) };
+  /** The best action at a node of a tree, -1 without one. Where several are equal, it is the same every time, or random with `seeds`. */
+  bestAt(tree, node, seeds = this.at.number) {
+    const number = this.board.num_actions;
+    const { visits, values, priors, proven } = this.at;
+    if (seeds !== this.at.seeds) this.array(BigInt64Array, seeds, 1)[0] = 1n;
+    const best =
+      tree.sizes === UCT
+        ? this.call("uct_statistics", tree.nodes, tree.maxNodes, tree.edges, tree.maxEdges, node, seeds, 1, visits, number, values, number, proven, 2)
+        : this.call("tree_statistics", ...this.arraysOf(tree), node, visits, number, values, number, priors, number, proven, 2);
+    return Number(best);
+  }
+
+  /** The best action at the root of a tree, visits, values and priors by action, and the proven result or null. */
+  statistics(tree, seeds) {
+    const best = this.bestAt(tree, 0, seeds);
+    const [isProven, result] = this.array(Int32Array, this.at.proven, 2);
+    const copy = (type, name) => this.array(type, this.at[name], this.board.num_actions).slice();
+    return { best, visits: copy(Int32Array, "visits"), values: copy(Float32Array, "values"), priors: tree.sizes === UCT ? null : copy(Float32Array, "priors"), proven: isProven ? result : null };
   }
 
   loadAgent(bytes) {
@@ -213,36 +227,51 @@ export class Engine {
     this.array(Float32Array, at.transform, 18).set(agent.transform);
     this.call("expand_weights", at.raw, raw.length, at.shapes, agent.shapes.length, 5, at.transform, 6, 3, at.weights, agent.num_weights);
     const { leaves } = agent;
-    const nodes = agent.simulations + 1;
     const cells = board.height * board.width;
     const number = board.num_actions;
-    const reserve = { states: this.recordSize * nodes, nodes: TREE.node * nodes, edges: TREE.edge * nodes * number, game: TREE.game, planes: 4 * leaves * agent.planes * cells, leaves: TREE.leaf * leaves, logits: 4 * leaves * number, network: 4 * leaves, others: 4 * leaves, schedule: 4 * agent.schedule.length, policies: 4 * number, value: 4 };
+    const reserve = { planes: 4 * leaves * agent.planes * cells, leaves: TREE.leaf * leaves, logits: 4 * leaves * number, network: 4 * leaves, others: 4 * leaves, schedule: 4 * agent.schedule.length, policies: 4 * number, value: 4 };
     for (const [name, size] of Object.entries(reserve)) at[name] = this.room(size);
     this.array(Int32Array, at.schedule, agent.schedule.length).set(agent.schedule);
+    at.tree = this.treeRoom(agent.simulations + 1);
     this.network = at;
   }
 
-  /** The agent: a network with a Gumbel search. */
-  search(record) {
+  /** Reserves a tree of the agent's search. */
+  treeRoom(maxNodes) {
+    const maxEdges = Math.min(maxNodes * this.board.num_actions, MAX_EDGES / 2);
+    return { sizes: TREE, maxNodes, maxEdges, states: this.room(this.recordSize * maxNodes), nodes: this.room(TREE.node * maxNodes), edges: this.room(TREE.edge * maxEdges), game: this.room(TREE.game) };
+  }
+
+  arraysOf({ maxNodes, maxEdges, states, nodes, edges, game }) {
+    return [this.at.board, 1, states, 1, maxNodes, nodes, 1, maxNodes, edges, 1, maxEdges, game, 1];
+  }
+
+  /**
+   * The agent: a network with a Gumbel search. With a phase, the search in the tree goes on until it has had `simulations`:
+   * 0 considers all actions again, 1 the better half of those considered, 2 the same.
+   */
+  search(record, { tree = this.network.tree, simulations = this.agent.simulations, phase = -1 } = {}) {
     this.use(record);
     const { agent, board, network: at } = this;
-    const nodes = agent.simulations + 1;
     const number = board.num_actions;
     const cells = board.height * board.width;
-    const trees = [this.at.board, 1, at.states, 1, nodes, at.nodes, 1, nodes, at.edges, 1, nodes * number, at.game, 1];
-    const settings = [agent.simulations, agent.discount, agent.playouts, agent.weight, ...agent.parameters];
-    const schedule = [at.schedule, agent.schedule.length / agent.simulations, agent.simulations];
+    const trees = this.arraysOf(tree);
+    const settings = [simulations, agent.discount, agent.playouts, agent.weight, ...agent.parameters];
+    const schedule = [at.schedule, agent.schedule.length / agent.simulations, phase < 0 ? agent.simulations : 0];
     const sizes = [board.height, board.width, ...agent.sizes.slice(2)];
     const network = [...sizes, at.weights, agent.num_weights, at.planes, agent.leaves, agent.planes, cells, at.logits, agent.leaves, number, at.network, agent.leaves, at.others, agent.leaves];
     const outputs = [this.at.actions, 1, at.value, 1, at.policies, 1, number, this.at.visits, 1, number];
-    const total = this.call("search_position", ...trees, this.at.state, 1, ...settings, ...schedule, ...network, at.leaves, agent.leaves, this.at.seeds, 1, ...outputs);
+    const total = this.call("search_position", ...trees, this.at.state, 1, ...settings, ...schedule, ...network, at.leaves, agent.leaves, this.at.seeds, 1, ...outputs, phase);
     if (Number(total) < 0) throw new Error("the network's output is not finite: its weights are damaged");
-    const policies = this.array(Float32Array, at.policies, number);
+    const policies = this.array(Float32Array, at.policies, number).slice();
     const visits = this.array(Int32Array, this.at.visits, number);
     const ranked = [...policies.keys()].filter((one) => policies[one] > 0).sort((one, other) => policies[other] - policies[one]);
     return {
       action: Number(this.array(BigInt64Array, this.at.actions, 1)[0]),
       value: this.array(Float32Array, at.value, 1)[0],
+      done: this.array(Int32Array, tree.game, 3)[2],
+      tree,
+      policies,
       ranked: ranked.map((one) => ({ action: one, visits: visits[one], share: policies[one] })),
     };
   }

@@ -18,6 +18,23 @@ export class Engine {
   evaluate(record: Uint8Array): { logits: Float32Array; value: number };
 }
 
+export interface Analysis {
+  player: number;
+  /** Of the best action, for the player to move, in [-1, 1]. */
+  value: number | null;
+  /** The proven result. */
+  proven: number | null;
+  simulations: number;
+  seconds: number;
+  line: string[];
+  line_ends_game: boolean;
+  lines: string[][];
+  actions: { action: string; policy: number; prior?: number; visits: number; win: number | null }[];
+}
+
+/** Searches a position, by the agent if it is loaded, else by UCT, and yields what is known after each part of the search. */
+export function analyze(engine: Engine, record: Uint8Array): Generator<Analysis, void>;
+
 export class IllegalActionError extends Error {}
 
 /** A game in play. */

@@ -2,6 +2,7 @@
 
 import { Engine } from "./engine.js";
 
+export { analyze } from "./analyze.js";
 export { Engine, IllegalActionError, Play } from "./engine.js";
 
 const FOLDER = new URL("games/", import.meta.url);

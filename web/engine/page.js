@@ -1,7 +1,8 @@
 // Boards on pages of the documentation, which are played against players in a worker.
 
+import { factsOf, linesOf, ROWS, tableOf } from "./analysis.js";
 import { Board } from "./board.js";
-import { announce, button, h, resultText } from "./dom.js";
+import { announce, button, h, keepFocus, resultText } from "./dom.js";
 
 const PLAYERS = { greedy: "greedy", uct: "UCT search", agent: "agent with search", person: "a person here" };
 
@@ -9,7 +10,9 @@ class Client {
   constructor() {
     this.worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
     this.open = new Map();
-    this.worker.onmessage = ({ data: { id, answer, error } }) => {
+    this.worker.onmessage = ({ data: { id, answer, analysis, error } }) => {
+      if (id === this.analysis?.id) return this.analysis.show(error === undefined ? analysis : { error });
+      if (!this.open.has(id)) return; // of an analysis before
       const { resolve, reject } = this.open.get(id);
       this.open.delete(id);
       if (error === undefined) resolve(answer);
@@ -27,6 +30,13 @@ class Client {
       this.open.set(id, { resolve, reject });
       this.worker.postMessage({ id, kind, ...given });
     });
+  }
+
+  /** Calls `show` with analyses of a position, ever deeper ones, until it is called again, or without a position. */
+  analyze(given = null, show = null) {
+    const id = (this.number += 1);
+    this.analysis = given && { id, show };
+    this.worker.postMessage({ id, kind: given ? "analyze" : "stop", ...given });
   }
 }
 
@@ -58,11 +68,14 @@ class Table {
     });
     this.back = button("Take back", () => this.takeBack());
     this.hintButton = button("Hint", () => this.showHint());
-    const controls = h("div", { class: "play-controls" }, button("New game", () => this.start()), this.back, this.hintButton, this.globals);
+    this.analyzeButton = button("Analyze", () => this.setAnalyzing(!this.isAnalyzing), { "aria-pressed": "false" });
+    const mark = ({ target }) => this.mark(target.closest("[data-row]")?.dataset.row);
+    this.panel = h("section", { class: "agent", "aria-label": "Analysis", hidden: true, onpointerover: mark, onfocusin: mark, onpointerleave: mark, onfocusout: mark });
+    const controls = h("div", { class: "play-controls" }, button("New game", () => this.start()), this.back, this.hintButton, this.analyzeButton, this.globals);
     if (this.hasAddress) controls.append(button("Copy address", () => this.copy()));
     this.rules = h("ul", {});
     const rules = h("details", { hidden: !this.hasAddress }, h("summary", {}, "The rules in short"), this.rules);
-    element.replaceChildren(h("div", { class: "play-fields" }, fields), this.status, this.supplies, this.board.element, controls, rules);
+    element.replaceChildren(h("div", { class: "play-fields" }, fields), this.status, this.supplies, this.board.element, controls, this.panel, rules);
     if (this.hasAddress) addEventListener("hashchange", () => this.open());
     if (!this.hasAddress || !this.open()) this.choose(element.dataset.game, element.dataset.board);
   }
@@ -70,7 +83,8 @@ class Table {
   /** Opens the game of the page's address, `#vadus-standard;e5;d4`, and returns whether it has one. */
   open() {
     const [first, ...actions] = decodeURIComponent(location.hash.slice(1)).split(";");
-    const [name, board] = first.split("-");
+    const [name] = first.split("-", 1);
+    const board = first.slice(name.length + 1);
     const game = this.games.find((one) => one.name === name);
     if (!game?.boards.some((one) => one.board === board)) return false;
     if (first === this.key && String(actions) === String(this.actions)) return true;
@@ -82,7 +96,7 @@ class Table {
     this.select.game.value = name;
     const { boards, rules } = this.games.find((game) => game.name === this.select.game.value);
     this.rules.replaceChildren(...rules.map((rule) => h("li", {}, rule)));
-    this.select.board.replaceChildren(...boards.map((one) => h("option", { value: one.board }, one.name.split(", ").slice(1).join(", "))));
+    this.select.board.replaceChildren(...boards.filter((one) => one.named || one.board === board).map((one) => h("option", { value: one.board }, one.name.split(", ").slice(1).join(", "))));
     if (board) this.select.board.value = board;
     return this.start(actions);
   }
@@ -106,6 +120,7 @@ class Table {
     this.version += 1;
     const { version, actions } = this;
     this.hint = [];
+    this.client.analyze();
     if (this.hasAddress) history.replaceState(null, "", actions.length ? `#${[this.key, ...actions].join(";")}` : location.pathname + location.search);
     try {
       const position = await this.client.ask("position", { ...this.place, actions });
@@ -136,6 +151,35 @@ class Table {
     this.element.dataset.state = position.player === null ? "over" : open ? "open" : "thinking";
     this.supplies.textContent = position.supplies;
     this.say(this.words());
+    if (this.isAnalyzing) this.analyze();
+  }
+
+  setAnalyzing(isAnalyzing) {
+    this.isAnalyzing = isAnalyzing;
+    this.analyzeButton.setAttribute("aria-pressed", String(isAnalyzing));
+    this.panel.hidden = !isAnalyzing;
+    if (isAnalyzing) this.analyze();
+    else this.client.analyze();
+  }
+
+  /** Searches the position that is shown, and shows what is found while the search goes on. */
+  analyze() {
+    const { colors, player } = this.position;
+    const show = (found) => {
+      if (this.panel.matches(":active")) return; // a press would lose its button
+      const rows = () => [h("h2", {}, PLAYERS[found.bot]), factsOf(found, colors), linesOf(found), tableOf(found, found.actions.slice(0, ROWS), (action) => this.play([action]), "analysis")];
+      keepFocus(this.panel, () => this.panel.replaceChildren(...(found.error ? [h("p", { class: "error" }, found.error)] : rows())));
+    };
+    this.panel.replaceChildren(h("p", { class: "faint" }, player === null ? "The game is over." : "Thinking …"));
+    if (this.element.dataset.state === "open") this.client.analyze({ ...this.place, actions: this.actions }, show);
+    else this.client.analyze();
+  }
+
+  /** Marks an action on the board. */
+  mark(action) {
+    if (this.board.hint[0] === action || this.board.chosen.length) return;
+    this.board.hint = action ? [action] : this.hint;
+    this.board.render();
   }
 
   words() {

@@ -114,12 +114,16 @@ def int64(value: Any) -> int:
     return np.int64(value)  # type: ignore[return-value]
 
 
+#: Capacity of the smallest records. A process that compiles one module for boards of several sizes raises it.
+SMALLEST_CAPACITY = 384
+
+
 def capacity(num_cells: int) -> int:
     """Return the number of cells that records for a board of ``num_cells`` have room for: 384, 768, 1536, ...
 
     Boards of the same capacity share their record types and machine code; Vadus of sizes 2 to 10 compiles once.
     """
-    room = 384
+    room = SMALLEST_CAPACITY
     while room < num_cells:
         room *= 2
     return room

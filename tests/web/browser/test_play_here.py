@@ -9,16 +9,19 @@ import threading
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from docs.ruling_pictures import RULING_PICTURES
 from pages import OpenPage, assert_fits
 
 _PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Play</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
 <style>:root { --md-default-bg-color: #fff; --md-default-fg-color: #222; --md-default-fg-color--light: #555; }</style></head>
-<body><h1>Play</h1><div class="play-here" %s></div></body></html>"""
+<body><h1>Play</h1>%s</body></html>"""
+_BOARD = '<div class="play-here" %s></div>'
 
 
 @pytest.fixture(scope="module")
@@ -31,17 +34,31 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         target = root / "a" / "prefix" / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
-    for name, given in (
-        ("play.html", 'data-game="vadus" data-board="quick" data-address'),
-        ("laido.html", 'data-game="laido"'),
-    ):
-        page = site_hooks.on_post_page(_PAGE % given, SimpleNamespace(url=name))
-        (root / "a" / "prefix" / name).write_text(page, encoding="utf-8")
+    contents = {
+        "play-here.html": _BOARD % 'data-game="vadus" data-board="quick" data-address',
+        "laido.html": _BOARD % 'data-game="laido"',
+        "rulings.html": "".join(picture.link for picture in RULINGS.values()),
+    }
+    for name, given in contents.items():
+        page = SimpleNamespace(url=name, file=SimpleNamespace(src_uri=name), meta={})
+        html = _PAGE % site_hooks.on_page_markdown(given, page)
+        (root / "a" / "prefix" / name).write_text(site_hooks.on_post_page(html, page), encoding="utf-8")
     handler = functools.partial(_Quiet, directory=str(root))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/a/prefix"
         server.shutdown()
+
+
+#: For each game, a ruling with a picture of a position in which a stone, tile or piece can be put on the board.
+RULINGS = {
+    name: next(
+        picture
+        for picture in RULING_PICTURES
+        if picture.illustration.game.startswith(name) and picture.illustration.moves and picture.illustration.legal
+    )
+    for name in ("vadus", "laido", "taugo", "taigo", "trugo")
+}
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
@@ -79,7 +96,7 @@ def choose(page: Page, label: str, option: str) -> None:
 
 @pytest.mark.parametrize("opponent", ["greedy", "uct", "agent"])
 def test_whole_games_without_a_network(address: str, open_page: OpenPage, opponent: str) -> None:
-    page = open_page(f"{address}/play.html")
+    page = open_page(f"{address}/play-here.html")
     choose(page, "Opponent", opponent)
     page.locator(".hit").first.click()  # the opponent's weights are loaded with its first answer
     page.wait_for_function("document.querySelectorAll('.stones circle').length >= 3")
@@ -89,7 +106,7 @@ def test_whole_games_without_a_network(address: str, open_page: OpenPage, oppone
 
 @pytest.mark.parametrize("name", ["laido", "taugo", "taigo", "trugo"])
 def test_every_game_is_played(address: str, open_page: OpenPage, screen: dict[str, Any], name: str) -> None:
-    page = open_page(f"{address}/play.html", **screen)
+    page = open_page(f"{address}/play-here.html", **screen)
     choose(page, "Game", name)
     for _ in range(6):
         page.wait_for_selector(".play-here:not([data-state=thinking])")
@@ -101,7 +118,7 @@ def test_every_game_is_played(address: str, open_page: OpenPage, screen: dict[st
 
 
 def test_an_address_is_a_game(address: str, open_page: OpenPage) -> None:
-    page = open_page(f"{address}/play.html#vadus-quick;e5;d4;d5")
+    page = open_page(f"{address}/play-here.html#vadus-quick;e5;d4;d5")
     expect(page.locator(".play-status")).to_have_text("Black to move: first of two stones, or a pass")
     expect(page.locator(".stones circle")).to_have_count(3)
     page.get_by_role("button", name="Take back").click()
@@ -112,16 +129,17 @@ def test_an_address_is_a_game(address: str, open_page: OpenPage) -> None:
 
 
 def test_a_click_says_why_it_is_illegal(address: str, open_page: OpenPage) -> None:
-    page = open_page(f"{address}/play.html#vadus-quick;e5;d4")
+    page = open_page(f"{address}/play-here.html#vadus-quick;e5;d4")
     page.locator(".stones circle").first.click(force=True)  # the layer of the places is above it
     expect(page.locator(".words")).to_have_text(re.compile("^V2: (e5|d4) is occupied$"))
     choose(page, "Game", "trugo")
+    choose(page, "Board", "standard")
     expect(page.locator(".play-supplies")).to_contain_text("waxing phase (tiles are added), tiles in the pool: 36;")
     expect(page.locator(".play-status")).to_have_text("White to move: lay a tile")
 
 
 def test_the_end_says_what_decided_and_marks_it(address: str, open_page: OpenPage) -> None:
-    page = open_page(f"{address}/play.html#vadus-quick;e5;d4;d5;pass;pass")
+    page = open_page(f"{address}/play-here.html#vadus-quick;e5;d4;d5;pass;pass")
     why = "the best group decides: Black's e5 is worth −1 (no path, 1 extra), White's d4–d5 is worth −2 (no path, 2 extra)"
     expect(page.locator(".play-status")).to_have_text(f"Black wins by groups: {why}")
     expect(page.locator(".deciding circle")).to_have_count(1)
@@ -129,7 +147,7 @@ def test_the_end_says_what_decided_and_marks_it(address: str, open_page: OpenPag
 
 
 def test_keys_hints_and_taking_back(address: str, open_page: OpenPage) -> None:
-    page = open_page(f"{address}/play.html")
+    page = open_page(f"{address}/play-here.html")
     page.wait_for_selector(".play-here[data-state=open]")
     page.get_by_role("button", name="Hint").click()
     expect(page.locator(".play-status")).to_contain_text("Hint: ")
@@ -156,7 +174,73 @@ def test_a_page_opens_again_without_a_network(address: str, open_page: OpenPage)
 
 
 def test_a_line_of_taugo_is_continued_by_one_click(address: str, open_page: OpenPage) -> None:
-    page = open_page(f"{address}/play.html#taugo-standard;c3;g7;c4")
+    page = open_page(f"{address}/play-here.html#taugo-standard;c3;g7;c4")
     page.locator('.hit[data-place="c7"]').dispatch_event("click")
     expect(page.locator(".stones circle")).to_have_count(6)
     assert page.evaluate("location.hash") == "#taugo-standard;c3;g7;c4;c5;c6;c7"
+
+
+@pytest.mark.parametrize("name", RULINGS)
+def test_the_picture_of_a_ruling_leads_to_its_position(address: str, open_page: OpenPage, name: str) -> None:
+    """Below a path prefix; the position is played on from."""
+    page = open_page(f"{address}/rulings.html")
+    page.get_by_role("link", name=RULINGS[name].illustration.description).click()
+    page.wait_for_selector(".play-here[data-state=open]")
+    moves = RULINGS[name].illustration.moves.split()
+    before = unquote(page.evaluate("location.hash")).split(";")
+    assert before[1:] == moves
+    for _ in range(6):  # an action may take several clicks
+        page.evaluate(_CLICK)
+        page.wait_for_selector(".play-here:not([data-state=thinking])")
+        if len(now := unquote(page.evaluate("location.hash")).split(";")) > len(before):
+            break
+    assert now[: len(before)] == before
+    assert len(now) > len(before)
+
+
+def simulations(page: Page) -> int:
+    """Return the number of simulations that the analysis shows."""
+    found = re.search(r"(\d+) simulations · ", page.get_by_label("Analysis", exact=True).inner_text())
+    return int(found[1]) if found else 0
+
+
+def test_an_analysis_goes_on_and_follows_the_position(
+    address: str, open_page: OpenPage, screen: dict[str, Any]
+) -> None:
+    page = open_page(f"{address}/play-here.html#vadus-quick;e5;d4", **screen)
+    page.wait_for_selector(".play-here[data-state=open]")
+    page.get_by_role("button", name="Analyze").click()
+    panel = page.get_by_label("Analysis", exact=True)
+    expect(panel.locator("h2")).to_have_text("agent with search")
+    caption = "policy: in %; prior: in %; visits: simulations; win: chance to win, in %"
+    expect(panel.locator("caption")).to_have_text(caption)
+    expect(panel.locator("p")).to_have_text(re.compile(r"^White \d+\.\d % · \d{3,} simulations · \d+\.\d\d s$"))
+    rows, lines = panel.locator("tbody tr"), panel.locator(".best-line li")
+    expect(rows).to_have_count(8)
+    assert_fits(page)
+    before = simulations(page)
+    expect(panel.locator("p")).not_to_contain_text(f" {before} simulations")
+    assert simulations(page) > before
+    action = rows.nth(2).get_by_role("button")
+    action.focus()
+    expect(page.locator(".hit.hinted")).to_have_count(1)
+    assert lines.count() > 1
+    place = page.locator(".hit.hinted").get_attribute("data-place")
+    deep = simulations(page)
+    page.locator(f'.hit[data-place="{place}"]').dispatch_event("click")
+    expect(page.locator(".stones circle")).to_have_count(3)
+    expect(panel.locator("p")).to_contain_text("Black")  # a new search, of the next position
+    assert simulations(page) < max(deep, 1000)
+    page.get_by_role("button", name="Analyze").click()
+    expect(panel).to_be_hidden()
+
+
+def test_without_weights_uct_analyzes(address: str, open_page: OpenPage) -> None:
+    page = open_page(f"{address}/play-here.html#taugo-size-4;c3", expects_errors=True, service_workers="block")
+    page.wait_for_selector(".play-here[data-state=open]")
+    page.route("**/*.weights", lambda route: route.abort())
+    page.get_by_role("button", name="Analyze").click()
+    panel = page.get_by_label("Analysis", exact=True)
+    expect(panel.locator("h2")).to_have_text("UCT search")
+    expect(panel.locator("caption")).to_have_text("policy: in %; visits: simulations; win: chance to win, in %")
+    expect(panel.locator("p")).to_contain_text(re.compile(r"\d{4,} simulations"))

@@ -1,27 +1,20 @@
 // The analysis board: any position, what agents think of it, variations and comments.
 
 import { botNamed, botsFor, get, info, isAbort, post, stream } from "../api.js";
+import { factsOf, linesOf, ROWS, tableOf } from "../analysis.js";
 import { Board } from "../board.js";
 import { BotChoice } from "../bots.js";
 import { lineChart } from "../charts.js";
 import { judgedTurns, report } from "../report.js";
-import { actionLabel, announce, button, copyLink, h, inTurn, keepFocus, keyList, labeled, numberCell, percent, playerName, resultText, signed, sleep, swatch, tableHead, tableRow, toast, turnText } from "../dom.js";
+import { actionLabel, announce, button, copyLink, h, inTurn, keepFocus, keyList, labeled, percent, playerName, resultText, sleep, swatch, toast, turnText } from "../dom.js";
 import { GameChoice, notation } from "../games.js";
 import { importButton } from "../import.js";
 import { recall, remember } from "../memory.js";
 
-const ROWS = 8;
 /** Columns that a heat map can show, with their names; an agent without the chosen one shows its policy. */
 const HEATS = ["win", "policy", "visits", "prior"];
 /** Number of places on the board that are marked with percentages, and the minimum share that is. */
 const [MARKS, MARKED_SHARE] = [12, 0.01];
-/** How the numbers of a column are written, and what they are, by its kind. */
-const KINDS = {
-  share: [(value) => (100 * value).toFixed(1), "in %"],
-  count: [String, "simulations"],
-  value: [(value) => (50 + 50 * value).toFixed(0), "chance to win, in %"],
-  score: [(value) => signed(value), "on the agent's own scale"],
-};
 
 export async function showAnalysis(view, { id, query, signal, go }) {
   if (id === undefined && !query.has("game")) {
@@ -733,22 +726,11 @@ class AnalysisPage {
       panel.append(h("p", { class: "error" }, found.error), button("Try again", () => this.think(true)));
       return panel;
     }
-    const colors = this.position?.colors ?? ["", ""];
-    const facts = [];
-    if (found.value !== null) facts.push(`${colors[found.player]} ${percent((1 + found.value) / 2, 1)}`);
-    if (found.evaluation !== null) facts.push(`evaluation ${signed(found.evaluation)}`);
-    if (found.proven !== null) {
-      const length = found.line_ends_game ? ` in ${found.line.length} action${found.line.length === 1 ? "" : "s"}` : "";
-      facts.push(`${{ 1: "proven win", 0: "proven draw", "-1": "proven loss" }[found.proven]}${length}`);
-    }
-    if (found.simulations !== null) facts.push(`${found.simulations} simulations`);
-    facts.push(`${found.seconds.toFixed(2)} s`);
     const heat = heatOf(found, this.heatKind);
     const order = heat.certainty ? [...heat.certainty].sort(([, one], [, other]) => other - one) : heat.shares.filter(([, share]) => share >= MARKED_SHARE);
     const marked = order.slice(0, MARKS).map(([action]) => action);
-    const text = ({ name, kind }, row) => (row[name] === null ? "" : KINDS[kind][0](row[name]));
     panel.append(
-      h("p", { class: "faint" }, facts.join(" · ")),
+      factsOf(found, this.position?.colors ?? ["", ""]),
       h(
         "div",
         { class: "row tight" },
@@ -756,23 +738,9 @@ class AnalysisPage {
         found.line.length
           ? button("Best line", () => this.showLine(agent, found.line), { "aria-pressed": String(this.lineAgent === agent && Boolean(this.shownLine)), "data-name": `line ${agent}` })
           : null,
-        found.lines?.length > 1
-          ? h("ol", { class: "best-line" }, found.lines.map((line) => h("li", {}, line.join(" "))))
-          : h("span", { class: "best-line" }, found.line.join(" ")),
+        linesOf(found),
       ),
-      h(
-        "table",
-        { class: "tight" },
-        h("caption", {}, found.columns.map(({ name, kind }) => `${name}: ${KINDS[kind][1]}`).join("; ")),
-        tableHead(["action", ...found.columns.map(({ name }) => [name])]),
-        h(
-          "tbody",
-          {},
-          found.actions
-            .filter((row, index) => index < ROWS || marked.includes(row.action))
-            .map((row) => tableRow([button(row.action, () => this.play([row.action]), { class: "link", "data-name": `play ${agent} ${row.action}` }), ...found.columns.map((column) => numberCell(text(column, row)))])),
-        ),
-      ),
+      tableOf(found, found.actions.filter((row, index) => index < ROWS || marked.includes(row.action)), (action) => this.play([action]), agent),
     );
     return panel;
   }
