@@ -361,7 +361,8 @@ def program_codes(game: Game, *kinds: str, inputs: Inputs | None = None) -> list
 def _program_file(game: Game, kind: str, inputs: Inputs) -> Path | None:
     """Return the file of a program in the cache, whose name has the digest of all that the code depends on."""
     entries = [entry_of(game, template, inputs) for template in _TEMPLATES]
-    digest = targets.digest(entries, (gpu,), _TARGETS[kind]()._replace(wrap=None))
+    target = _TARGETS[kind]()
+    digest = targets.digest((*entries, *target.library), (gpu,), target._replace(wrap=None, library=()))
     name = f"{game.name}_{compiler.capacity(game.grid.num_cells)}_{kind}-{digest}.kernel"
     folder = cache_folder()
     return None if folder is None else folder / name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import ctypes
+import math
 import pickle
 import re
 import shutil
@@ -200,6 +201,13 @@ def test_a_batch_of_tensors_has_all_methods() -> None:
     assert kept.rewards.data_ptr() != other.rewards.data_ptr()  # type: ignore[attr-defined]
 
 
+def test_the_hyperbolic_tangent_of_cards_is_that_of_the_processor_but_for_the_last_places() -> None:
+    for x in (*np.linspace(-25, 25, 4001), 0.0, -0.0, 1e-300, 0.4999999, 0.5, 700.0, math.inf, -math.inf):
+        assert gpu.accurate_tanh(x) == pytest.approx(math.tanh(x), rel=6e-16, abs=0)
+    assert math.isnan(gpu.accurate_tanh(math.nan))
+    assert math.copysign(1, gpu.accurate_tanh(-0.0)) == -1
+
+
 def test_addresses_that_a_card_would_refuse_are_noticed() -> None:
     import torch
 
@@ -259,6 +267,10 @@ def test_calls_reach_the_driver_with_their_arguments(monkeypatch: pytest.MonkeyP
     assert calls == [("step", (3, 1, 1, 128, 1, 1, 0, 77), [1 << 40, 64, 300, 1])]
     with pytest.raises(DeviceError, match="cuda:1: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access"):
         program.launch("bad", 1, [ctypes.c_uint8(1)], 0, 64)
+    (_, batch) = pair_of("vadus(size=3)", 1)
+    batch._on_device._program = program  # type: ignore[union-attr]
+    batch.reset([])  # a card refuses a call without threads
+    assert len(calls) == 2
     assert gpu.num_blocks(10**9) == gpu.MAX_THREADS // 128
 
 

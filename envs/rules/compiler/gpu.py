@@ -18,7 +18,15 @@ from typing import Any, Protocol
 import llvmlite.binding as llvm
 from numba import types
 
-from stoneworks.envs.rules.compiler.targets import EntryFunction, Target, TargetError, blocks, compile_entries
+from stoneworks.envs.rules.compiler.browser import accurate_exp_in_range
+from stoneworks.envs.rules.compiler.targets import (
+    EntryFunction,
+    Target,
+    TargetError,
+    blocks,
+    compile_entries,
+    entry_function,
+)
 from stoneworks.extras import require_extra
 
 #: Threads of a block, which start and end together.
@@ -186,6 +194,23 @@ define void @use_room(ptr %free, ptr %end) {{
 """
 
 
+def accurate_tanh(x: float) -> float:
+    """Return the hyperbolic tangent, off by a few units in the last place at most; cards have none of double precision."""
+    size = abs(x)
+    if size < 0.5:  # Lambert's continued fraction
+        square, rest = x * x, 17.0
+        for odd in (15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0):
+            rest = odd + square / rest
+        return x / rest
+    value = 1.0 if size > 20.0 else 1.0 - 2.0 / (accurate_exp_in_range(2.0 * size) + 1.0)
+    return value if x > 0.0 else -value if x < 0.0 else x  # nan
+
+
+#: Functions of the C library, which a card has none of.
+_LIBRARY = (entry_function("accurate_tanh", accurate_tanh, {}),)
+_RENAMED = {"tanh": "accurate_tanh"}
+
+
 def gpu() -> Target:
     """Return the target: cards from compute capability 8.0 (2020) on, drivers from CUDA 12.0 on."""
     return Target(
@@ -194,6 +219,8 @@ def gpu() -> Target:
         features="+ptx80",
         run_time=_THREADS + _RUN_TIME + _USE_ROOM,
         wrap=lambda name, kinds: _wrapper(name, kinds, "ptx_kernel"),
+        library=_LIBRARY,
+        renamed={"sqrt": "llvm.sqrt.f64", **_RENAMED},
         vectorizes=False,
     )
 
@@ -210,7 +237,8 @@ def emulated() -> Target:
         run_time=(_NO_THREADS + _RUN_TIME + _USE_ROOM).replace("addrspace(3) ", ""),
         wrap=lambda name, kinds: _wrapper(name, kinds, ""),
         kept=("set_thread",),
-        renamed={},
+        library=_LIBRARY,
+        renamed=_RENAMED,
         vectorizes=False,
         relocation="pic",
     )

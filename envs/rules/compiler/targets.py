@@ -236,7 +236,9 @@ def compile_entries(target: Target, entries: Sequence[EntryFunction]) -> tuple[A
     module = llvm.parse_assembly(header + target.run_time)
     module.link_in(llvm.parse_assembly(header + REFERENCE_COUNTS))
     with _machine_code_left_out():
-        for entry in (*target.library, *entries):
+        for entry in target.library:
+            module.link_in(_module_of(entry, target._replace(wrap=None), header))
+        for entry in entries:
             module.link_in(_module_of(entry, target, header))
     exported = {*target.kept, *(entry.name for entry in entries)}
     for function in module.functions:
