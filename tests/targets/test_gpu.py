@@ -46,8 +46,8 @@ def arrays_of(batch: Batch) -> list[bytes]:
 
 
 def pair_of(game: str, num_games: int = 7, *, auto_reset: bool = True, **arguments: Any) -> tuple[Batch, Batch]:
-    inputs = arguments.get("inputs")
-    program_codes(load_game(game), "cuda", "emulated", inputs=inputs)  # together, which takes less time
+    if not arguments:
+        program_codes(load_game(game), "cuda", "emulated")  # together, which takes less time
     one, other = (
         Batch(game, num_games, auto_reset=auto_reset, seed=3, device=device, **arguments)
         for device in ("cpu", "emulated")
@@ -201,7 +201,11 @@ def test_a_batch_of_tensors_has_all_methods() -> None:
     assert kept.rewards.data_ptr() != other.rewards.data_ptr()  # type: ignore[attr-defined]
 
 
-def test_the_hyperbolic_tangent_of_cards_is_that_of_the_processor_but_for_the_last_places() -> None:
+def test_functions_of_cards_are_those_of_the_processor_but_for_the_last_places() -> None:
+    singles = np.concatenate([np.linspace(-110, 95, 4001), [-math.inf, math.inf]]).astype(np.float32)
+    with np.errstate(over="ignore", under="ignore"):
+        found = np.array([gpu.accurate_expf(x) for x in singles])
+        np.testing.assert_array_max_ulp(found, np.exp(singles.astype(np.float64)).astype(np.float32), 1)
     for x in (*np.linspace(-25, 25, 4001), 0.0, -0.0, 1e-300, 0.4999999, 0.5, 700.0, math.inf, -math.inf):
         assert gpu.accurate_tanh(x) == pytest.approx(math.tanh(x), rel=6e-16, abs=0)
     assert math.isnan(gpu.accurate_tanh(math.nan))
@@ -292,6 +296,8 @@ def test_the_benchmark_runs_from_end_to_end(tmp_path: Path) -> None:
         assert rows[part, "vadus(size=3)"]["per_s"] > 0
         assert rows[part, "vadus(size=3)"]["bound_per_s"] > 0
         assert "size" in rows[part, "vadus(size=1)"]["error"]
+    assert rows["steps", "vadus(size=3)"]["without_observations_per_s"] > 0
+    assert rows["ppo", "vadus(size=3)"]["per_s"] > 0 < rows["ppo", "vadus(size=3)"]["bound_per_s"]
     assert {part for part, _ in rows} == set(measured.PARTS)
 
 

@@ -16,8 +16,10 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import llvmlite.binding as llvm
+import numpy as np
 from numba import types
 
+from stoneworks.envs.rules.compiler import browser
 from stoneworks.envs.rules.compiler.browser import accurate_exp_in_range
 from stoneworks.envs.rules.compiler.targets import (
     EntryFunction,
@@ -25,8 +27,10 @@ from stoneworks.envs.rules.compiler.targets import (
     TargetError,
     blocks,
     compile_entries,
-    entry_function,
+    library_of,
+    renamed,
 )
+from stoneworks.envs.rules.compiler.types import Float32
 from stoneworks.extras import require_extra
 
 #: Threads of a block, which start and end together.
@@ -206,9 +210,13 @@ def accurate_tanh(x: float) -> float:
     return value if x > 0.0 else -value if x < 0.0 else x  # nan
 
 
-#: Functions of the C library, which a card has none of.
-_LIBRARY = (entry_function("accurate_tanh", accurate_tanh, {}),)
-_RENAMED = {"tanh": "accurate_tanh"}
+def accurate_expf(x: Float32) -> np.float32:
+    """Return the exponential in single precision, rounded nearly always to the nearest number."""
+    return np.float32(accurate_exp_in_range(min(max(np.float64(x), -150.0), 150.0)))
+
+
+#: Functions of the C library by name, which a card has none of.
+_LIBRARY = {**browser.LIBRARY, "expf": accurate_expf, "tanh": accurate_tanh}
 
 
 def gpu() -> Target:
@@ -219,8 +227,8 @@ def gpu() -> Target:
         features="+ptx80",
         run_time=_THREADS + _RUN_TIME + _USE_ROOM,
         wrap=lambda name, kinds: _wrapper(name, kinds, "ptx_kernel"),
-        library=_LIBRARY,
-        renamed={"sqrt": "llvm.sqrt.f64", **_RENAMED},
+        library=library_of(_LIBRARY),
+        renamed={"sqrt": "llvm.sqrt.f64", **renamed(_LIBRARY)},
         vectorizes=False,
     )
 
@@ -237,8 +245,8 @@ def emulated() -> Target:
         run_time=(_NO_THREADS + _RUN_TIME + _USE_ROOM).replace("addrspace(3) ", ""),
         wrap=lambda name, kinds: _wrapper(name, kinds, ""),
         kept=("set_thread",),
-        library=_LIBRARY,
-        renamed=_RENAMED,
+        library=library_of(_LIBRARY),
+        renamed=renamed(_LIBRARY),
         vectorizes=False,
         relocation="pic",
     )

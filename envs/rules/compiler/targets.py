@@ -15,7 +15,7 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -202,6 +202,17 @@ def entry_function(
     inputs = ", ".join(f"a{number}" for number in range(len(arguments)))
     exec(f"def entry({inputs}):\n    return template({call})", names)  # numba takes no variable arguments from C
     return EntryFunction(name, names["entry"], tuple(arguments))
+
+
+def library_of(functions: Mapping[str, Callable[..., Any]]) -> tuple[EntryFunction, ...]:
+    """Return ``Target.library`` with functions in place of those of the C library, by name."""
+    return tuple(entry_function(f"accurate_{name}", function, {}) for name, function in functions.items())
+
+
+def renamed(functions: Iterable[str]) -> dict[str, str]:
+    """Return the names that ``Target.renamed`` must contain for :func:`library_of`."""
+    intrinsics = {name: f"llvm.{name.removesuffix('f')}.f{32 if name.endswith('f') else 64}" for name in functions}
+    return {called: f"accurate_{name}" for name, intrinsic in intrinsics.items() for called in (name, intrinsic)}
 
 
 def digest(entries: Sequence[EntryFunction], modules: Sequence[ModuleType], *others: Any) -> str:

@@ -312,5 +312,5 @@ def test_games_on_a_gpu_train_the_same_network(tmp_path: Path) -> None:
 def test_games_that_cannot_be_on_a_gpu_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"games_device .* got 'cuda': .*finds no NVIDIA GPU"):
         make_algorithm(tmp_path, games_device="cuda")
-    with pytest.raises(ConfigError, match=r"games_device: .*'gpu'"):
+    with pytest.raises(ConfigError, match=r"games_device must be .*'gpu'"):
         ppo(games_device="gpu")
