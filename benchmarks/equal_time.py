@@ -1,13 +1,15 @@
-"""Matches at equal time: each shipped agent with a search against alpha-beta and UCT, all with the same time per action.
+"""Matches at equal time: on each board, the strongest player against the others, all with the same time per action.
 
 ``python -m benchmarks.equal_time --page docs/results.md`` plays what is missing in ``benchmarks/results/equal-time.jsonl`` and
-writes the table. Each finished game is one line of the file, so the command can be interrupted and continued. Games of an
-agent that has changed since are played again.
+writes the table. Each finished game is one line of the file, so the command can be interrupted and continued. Games are
+played again if the weights of the game's agent or of its heuristic have changed since.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
+import inspect
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,20 +33,20 @@ from tools.pages import check_block, markdown_table, write_block
 
 BEGIN, END = "<!-- matches at equal time, by benchmarks.equal_time -->", "<!-- end of the matches at equal time -->"
 
-#: The official boards and Taugo 8, each with its agent.
+#: The official boards and Taugo 8, each with its strongest player; names have a placeholder for the seconds per action.
 BOARDS = {
-    "vadus(size=9)": "vadus",
-    "laido(size=9)": "laido",
-    "taugo(size=8)": "taugo",
-    "taugo(size=16)": "taugo",
-    "taigo(radius=12)": "taigo",
-    "trugo(tiles=36)": "trugo",
+    "vadus(size=9)": "vadus@{:g}s",
+    "laido(size=9)": "laido@{:g}s",
+    "taugo(size=8)": "taugo@{:g}s",
+    "taugo(size=16)": "taugo@{:g}s",
+    "taigo(radius=12)": "taigo@{:g}s",
+    "trugo(tiles=36)": "mcts:{:g}s,leaf=heuristic",
 }
-#: Names of opponents, with a placeholder for the seconds per action.
-OPPONENTS = ("alphabeta:{:g}s", "mcts:{:g}s", "mcts:{:g}s,leaf=heuristic")
+#: Names of opponents. The strongest player of a board is left out, and its agent is one if it is not the strongest.
+OPPONENTS = ("alphabeta:{:g}s", "mcts:{:g}s", "mcts:{:g}s,leaf=heuristic", "trugo@{:g}s")
 OPENING_ACTIONS = 4
 #: What distinguishes a game from others.
-KEYS = ("game", "opponent", "seconds", "opening", "seat", "weights")
+KEYS = ("game", "player", "opponent", "seconds", "opening", "seat", "weights")
 GAMES_FILE = Path(__file__).resolve().parent / "results" / "equal-time.jsonl"
 
 app = typer.Typer(add_completion=False)
@@ -61,15 +63,18 @@ def play(bots: list[Bot], game_name: str, opening: int, seat: int) -> float:
 
 
 @functools.cache
-def weights_of(agent: str) -> str:
-    """Return the first digits of the SHA-256 of a shipped agent's weights."""
-    description = json.loads((shipped_folder() / agent / METADATA_FILE).read_text(encoding="utf-8"))
-    return str(description["files"][WEIGHTS_FILE]["sha256"])[:12]
+def weights_of(game_name: str) -> str:
+    """Return the first digits of the SHA-256 of the weights of a game's agent, and of its heuristic if they are learned."""
+    game = load_game(game_name)
+    description = json.loads((shipped_folder() / game.name / METADATA_FILE).read_text(encoding="utf-8"))
+    learned = Path(inspect.getfile(type(game))).with_name("heuristic.json")
+    digest = hashlib.sha256(learned.read_bytes()).hexdigest()[:12] if learned.exists() else ""
+    return str(description["files"][WEIGHTS_FILE]["sha256"])[:12] + digest
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """Return the finished games of the agents as they are now; a line that was cut off is left out."""
-    weights = {board: weights_of(agent) for board, agent in BOARDS.items()}
+    """Return the finished games of the players as they are now; a line that was cut off is left out."""
+    weights = {board: weights_of(board) for board in BOARDS}
     games = []
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
         try:
@@ -78,30 +83,33 @@ def read(path: Path) -> list[dict[str, Any]]:
             continue
         if absent := {*KEYS, "score", "processor"}.difference(game):
             raise ValueError(f"{path} has a line without {', '.join(sorted(absent))}")
-        if game["weights"] == weights.get(game["game"]):
+        player = BOARDS.get(game["game"], "").format(game["seconds"])
+        if (player, weights.get(game["game"])) == (game["player"], game["weights"]):
             games.append(game)
     return games
 
 
-def opponents_at(seconds: float) -> list[str]:
-    """Return the names of the opponents with a time per action, in seconds."""
-    return [name.format(seconds) for name in OPPONENTS]
+def opponents_of(board: str) -> list[str]:
+    """Return the names of the opponents on a board, with the placeholder."""
+    game, player = load_game(board).name, BOARDS[board]
+    return [name for name in OPPONENTS if name != player and ("@" not in name or name.startswith(f"{game}@"))]
 
 
 def missing(done: list[dict[str, Any]], seconds: float, pairs: int, only: str) -> Iterator[dict[str, Any]]:
     """Yield the games that are not done; all matches grow together, so that any stop leaves all with as many games."""
     known = {tuple(game[key] for key in KEYS) for game in done}
     for opening in range(pairs):
-        for game, agent in BOARDS.items():
-            for opponent in opponents_at(seconds):
+        for game, player in BOARDS.items():
+            for opponent in opponents_of(game):
                 for seat in (0, 1):
-                    values = (game, opponent, seconds, opening, seat, weights_of(agent))
-                    if only in f"{game} {opponent}" and values not in known:
+                    names = player.format(seconds), opponent.format(seconds)
+                    values = (game, *names, seconds, opening, seat, weights_of(game))
+                    if only in f"{game} {names[1]}" and values not in known:
                         yield dict(zip(KEYS, values, strict=True))
 
 
 def scores(games: list[dict[str, Any]], board: str, opponent: str) -> list[float]:
-    """Return the scores of the agent's games of a match."""
+    """Return the scores of the player's games of a match."""
     return [game["score"] for game in games if (game["game"], game["opponent"]) == (board, opponent)]
 
 
@@ -121,15 +129,15 @@ def cell(match: list[float]) -> str:
 def table(games: list[dict[str, Any]], seconds: float) -> str:
     """Return the table of all matches with a time limit, as Markdown, without boards on which none was played."""
     played = {game["opponent"] for game in games}
-    opponents = [name for name in opponents_at(seconds) if name in played]
+    opponents = [name.format(seconds) for name in OPPONENTS if name.format(seconds) in played]
     rows = []
-    for board, agent in BOARDS.items():
+    for board, player in BOARDS.items():
         matches = [scores(games, board, opponent) for opponent in opponents]
         if any(matches):
-            rows.append([f"{board}, {agent}@{seconds:g}s", *map(cell, matches)])
+            rows.append([f"{board}, `{player.format(seconds)}`", *map(cell, matches)])
     processors = ", ".join(sorted({game["processor"] for game in games if game["seconds"] == seconds}))
     caption = f"Points in games at {seconds:g} s per action for both, with 95 % Wilson intervals; {processors}."
-    return f"{markdown_table(['board, agent', *(f'`{name}`' for name in opponents)], rows)}\n{caption}\n"
+    return f"{markdown_table(['board, player', *(f'`{name}`' for name in opponents)], rows)}\n{caption}\n"
 
 
 def tables(games: list[dict[str, Any]]) -> str:
@@ -157,7 +165,7 @@ def main(
     for number, asked in enumerate(to_play, start=1):
         if is_above(scores(games, asked["game"], asked["opponent"]), until_above):
             continue
-        names = f"{BOARDS[asked['game']]}@{seconds:g}s", asked["opponent"]
+        names = asked["player"], asked["opponent"]
         for name in names:
             if (asked["game"], name) not in bots:
                 bots[asked["game"], name] = load_bot(name, asked["game"], 1)

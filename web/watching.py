@@ -265,7 +265,7 @@ class Watch:
         """
         for path in paths:
             if not path.exists():
-                raise ValueError(f"watch must be an existing folder or file, got {str(path)!r}")
+                raise ValueError(f"there is no folder or file {str(path)!r} to watch")
         self.roots = [path.resolve() for path in paths]
         self._agents = agents or Agents()
         self._records = _Cache(2 * _MAX_FILE_BYTES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -180,8 +181,11 @@ def check_name_in_file(name: str, source: str, folder: Path | None) -> None:
 
 def _unknown(name: object) -> UnknownBotError:
     names = shipped.names()
+    folder = (
+        ", and there is no such folder" if isinstance(name, str) and os.path.dirname(name.rpartition(":")[2]) else ""
+    )
     return UnknownBotError(
-        f"unknown bot {name!r}; valid names: {', '.join(repr(entry.usage) for entry in BOTS.loadable())}, a shipped "
+        f"unknown bot {name!r}{folder}; valid names: {', '.join(repr(entry.usage) for entry in BOTS.loadable())}, a shipped "
         f"checkpoint ({', '.join(map(repr, names)) if names else 'there is none'}), and the path of a checkpoint folder; a "
         "checkpoint may be followed by @ and the number of simulations of a search, from @1 to @999999, or its seconds, as "
         f"in @2s, and these by batch= and threads=; {HINT}"

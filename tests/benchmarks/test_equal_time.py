@@ -13,7 +13,7 @@ from benchmarks import equal_time
 
 
 def test_games_are_played_once_and_written_into_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(equal_time, "BOARDS", {"vadus(size=2)": "vadus"})
+    monkeypatch.setattr(equal_time, "BOARDS", {"vadus(size=2)": "vadus@{:g}s"})
     path, page = tmp_path / "games.jsonl", tmp_path / "page.md"
     page.write_text("no markers\n")
     with pytest.raises(ValueError, match="the page must have the lines"):
@@ -31,5 +31,5 @@ def test_games_are_played_once_and_written_into_the_page(tmp_path: Path, monkeyp
     lines = path.read_text().splitlines()
     assert lines[:3] == [json.dumps(game) for game in games[:3]]
     assert len(equal_time.read(path)) == 4
-    monkeypatch.setattr(equal_time, "weights_of", lambda agent: "of another agent")
+    monkeypatch.setattr(equal_time, "weights_of", lambda game: "of another agent")
     assert equal_time.read(path) == []

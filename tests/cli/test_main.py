@@ -128,6 +128,10 @@ ARENA = ["arena", *MATCH[1:]]
     [
         (["nothing"], "nothing"),
         (["match", "greedy", "random"], "--game"),
+        (
+            ["match", "nowhere/vadus@64", *MATCH[2:]],
+            "unknown bot 'nowhere/vadus@64', and there is no such folder; valid",
+        ),
         (["match", "nobody", *MATCH[2:]], "unknown bot 'nobody'; valid names: 'random', 'greedy'"),
         ([*MATCH, "--pairs", "0"], "'--pairs'"),
         ([*MATCH, "--save", "/no/such/folder/x"], "save must be a file in an existing folder, got '/no/such/folder/x'"),
@@ -137,6 +141,8 @@ ARENA = ["arena", *MATCH[1:]]
         (["replay", "no.jsonl", "--html", "."], "html must be a file"),
         ([*ARENA, "--gauntlet", "random", "--neighbors", "1"], "cannot be combined"),
         ([*ARENA, "--sprt", "elo0=x"], "elo0 must be a number, got 'x'"),
+        (["export", "vadus", "--format", "pickle"], "'--format': 'pickle' is not one of 'onnx'"),
+        (["web", "missing.jsonl"], "there is no folder or file 'missing.jsonl' to watch"),
         (["ladder", "show", "vadus(size=2)"], "no ladder for vadus(size=2)"),
         (["accuracy", "random", *MATCH[-2:], "--last-actions", "3"], "last_actions needs --make, got 3"),
         (["ladder", "make", "vadus(size=2)", "random", "greedy"], "output must be an existing folder, got 'models/"),

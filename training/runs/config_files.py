@@ -54,8 +54,11 @@ def load_config(
     elif isinstance(name, str | os.PathLike) and os.path.isfile(name):
         text, source = read_text(name, ConfigError, MAX_BYTES), name
     else:
+        file = (
+            ", and there is no such file" if str(name).endswith((".yaml", ".yml")) or os.path.dirname(str(name)) else ""
+        )
         raise ConfigError(
-            f"unknown configuration {shown(name)}; valid names: {', '.join(config_names())}, or the path of a YAML file"
+            f"unknown configuration {shown(name)}{file}; valid names: {', '.join(config_names())}, or the path of a YAML file"
         )
     values = read_yaml(text, source)
     if not trust_names:

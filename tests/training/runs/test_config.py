@@ -141,6 +141,9 @@ def test_a_file_that_is_not_a_configuration_is_rejected(file: Path, text: str | 
         load_config(str(file))
     with pytest.raises(ConfigError, match=r"unknown configuration 'chess'; .*vadus-5-ppo"):
         load_config("chess")
+    for name in ("chess.yaml", "runs/chess"):
+        with pytest.raises(ConfigError, match=rf"unknown configuration '{name}', and there is no such file; "):
+            load_config(name)
 
 
 def test_many_keys_are_read_in_linear_time_and_wrong_algorithms_are_refused() -> None:
