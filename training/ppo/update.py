@@ -95,7 +95,7 @@ def update(
     """
     device = next(network.parameters()).device
     network.train()
-    losses = []
+    losses: list[list[Tensor]] = []
     for _ in range(config.epochs):
         losses.append([])
         for minibatch in _minibatches(frames, config.minibatch_size):
