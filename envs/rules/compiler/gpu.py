@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import llvmlite.binding as llvm
@@ -216,7 +216,7 @@ def accurate_expf(x: Float32) -> np.float32:
 
 
 #: Functions of the C library by name, which a card has none of.
-_LIBRARY = {**browser.LIBRARY, "expf": accurate_expf, "tanh": accurate_tanh}
+_LIBRARY: dict[str, Callable[..., Any]] = {**browser.LIBRARY, "expf": accurate_expf, "tanh": accurate_tanh}
 
 
 def gpu() -> Target:
