@@ -1,11 +1,13 @@
 """Check and measure games on a GPU (docs/gpu.md): ``python -m benchmarks.gpu --output gpu.jsonl``.
 
-Needs nothing but numpy, numba, lazy_loader, typer, torch and cuda-bindings. Each part is a process with its own time limit, which
-appends its row to the file at once. All parts together take ``--minutes`` at most. A part that fails has a row with its error.
+Needs nothing but numpy, numba, lazy_loader, typer, torch and cuda-bindings; the part ``ppo`` also the extra ``train``. Each part is
+a process with its own time limit, which appends its row to the file at once. All parts together take ``--minutes`` at most. A part
+that fails has a row with its error.
 
 The rates per second are those of all games together. ``bound`` is the rate at which the bytes that an action must move would fill
 the card's memory bandwidth, which is measured by copying: records are read and written, masks are written and read, and of
-observations the entries that change.
+observations the entries that change. Of PPO it is what the bare network would do at its best batch, if a training step takes as
+long as three evaluations.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,15 +30,17 @@ from benchmarks.speed.example_games import load_measured_game
 from stoneworks.envs.rules import Batch, Game
 
 GAMES = (
-    "hex(size=11,swap=False)",
     "vadus(size=9)",
     "laido(size=9)",
     "taugo(size=16)",
     "taigo(radius=12)",
     "trugo(tiles=36)",
+    "hex(size=11,swap=False)",
 )
 #: The parts in order, with the seconds that each may take for a game, of 8 minutes in all; the first is for all games at once.
-PARTS = {"compile": 120.0, "card": 20.0, "check": 25.0, "playouts": 20.0, "steps": 20.0}
+PARTS = {"compile": 120.0, "card": 20.0, "check": 20.0, "playouts": 15.0, "steps": 15.0, "ppo": 40.0}
+#: Parts that are for the first game alone.
+FOR_ONE_GAME = ("card", "ppo")
 ARRAYS = ("observations", "action_masks", "current_players", "rewards", "terminated", "truncated", "returns")
 
 Row = dict[str, Any]
@@ -64,7 +69,7 @@ def main(
     common = ["--output", str(output), "--device", device, "--games", str(games), "--seconds", str(seconds)]
     for name, limit in PARTS.items():
         for together in (
-            [chosen] if name == "compile" else [[one] for one in (chosen[:1] if name == "card" else chosen)]
+            [chosen] if name == "compile" else [[one] for one in (chosen[:1] if name in FOR_ONE_GAME else chosen)]
         ):
             processes = {
                 one: subprocess.Popen(
@@ -175,7 +180,7 @@ def playouts(game: str, device: str, games: int, seconds: float) -> Row:
 
 
 def steps(game: str, device: str, games: int, seconds: float) -> Row:
-    """Measure steps of a batch with random actions, masks and observations."""
+    """Measure steps of a batch with random actions and masks, with and without observations."""
     loaded = load_measured_game(game)
     room = free_bytes(device) // 2
     games = max(
@@ -185,7 +190,52 @@ def steps(game: str, device: str, games: int, seconds: float) -> Row:
     choose = calls_per_second(batch.random_actions, device, seconds / 4)
     both = calls_per_second(lambda: batch.step(batch.random_actions(), trusted=True), device, seconds)
     bound = bandwidth(device, seconds) / bytes_per_step(loaded)
-    return {"games": games, **_rates(games * both, bound), "random_actions_per_s": round(games * choose)}
+    without = Batch(loaded, games, auto_reset=True, seed=0, device=device, observations=None)
+    bare = calls_per_second(lambda: without.step(without.random_actions(), trusted=True), device, seconds / 2)
+    others = {"without_observations_per_s": games * bare, "random_actions_per_s": games * choose}
+    return {
+        "games": games,
+        **_rates(games * both, bound),
+        **{name: round(rate) for name, rate in others.items()},
+    }
+
+
+def ppo(game: str, device: str, games: int, seconds: float) -> Row:
+    """Measure frames of PPO against itself and past selves, with updates, where games and network are on the device."""
+    import torch
+
+    from stoneworks.models.network import Architecture, make_network
+    from stoneworks.training.ppo.algorithm import PPO
+    from stoneworks.training.runs.config_files import parse_config
+
+    loaded, steps_per_update, epochs = load_measured_game(game), 16, 1
+    of_frame = 4 * loaded.observation_size + loaded.num_actions
+    games = max(1, min(games, free_bytes(device) // (8 * steps_per_update * of_frame)))
+    settings = {
+        "algorithm": "ppo",
+        "game": str(loaded),
+        "frames": 10**12,
+        "num_games": games,
+        "steps_per_update": steps_per_update,
+        "minibatch_size": steps_per_update * games // 4,
+        "epochs": epochs,
+        "device": "cpu" if device == "emulated" else device,
+        "games_device": device,
+        "opponents": {"latest": 0.7, "past": 0.3, "random": 0, "greedy": 0, "past_selves_at_once": 1},
+    }
+    config = parse_config(settings, "benchmark")
+    network = make_network(Architecture.of_game(loaded, config.network), seed=0)
+    algorithm = PPO(config, network, Path())
+    updates = calls_per_second(lambda: algorithm.iterate(threading.Event()), device, seconds)
+    best = 0.0
+    with torch.inference_mode():
+        for batch_size in (256, 4096, 65536):
+            if batch_size <= max(256, games):
+                planes = algorithm.games.observations[:1].expand(batch_size, -1, -1, -1).to(algorithm.device)
+                rate = calls_per_second(lambda planes=planes: network(planes), device, seconds / 8)  # type: ignore[misc]
+                best = max(best, batch_size * rate)
+    bound = best / (2 + 3 * epochs)  # the learner, its opponent, and training
+    return {"games": games, **_rates(updates * games * steps_per_update, bound)}
 
 
 _PARTS: dict[str, Callable[[str, str, int, float], Row]] = {
@@ -194,6 +244,7 @@ _PARTS: dict[str, Callable[[str, str, int, float], Row]] = {
     "check": check,
     "playouts": playouts,
     "steps": steps,
+    "ppo": ppo,
 }
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from stoneworks.envs.rules import Game, State, as_game
 from stoneworks.envs.rules.compiler.compiler import specialized_kernel
 from stoneworks.envs.rules.compiler.types import Float32Table, Record
-from stoneworks.envs.rules.contract import fill_features, observe
+from stoneworks.envs.rules.contract import fill_features, observe, update_observation
 from stoneworks.envs.rules.parts import features_kernel, features_of, has_features
 from stoneworks.envs.rules.templates import fill_batch
 
@@ -49,7 +49,10 @@ class NetworkInputs:
         self._features = features_of(game) if features else ()
         observation_planes, height, width = game.observation_shape
         self.shape = (observation_planes + len(self._features), height, width)
-        self.kernels: Mapping[str, Callable[..., Any]] = {"observe": _observe_kernel(type(game))} if features else {}
+        self.kernels: Mapping[str, Callable[..., Any]] = _observing_kernels(type(game)) if features else {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NetworkInputs, (self.game, bool(self._features))
 
     @property
     def flat_shape(self) -> tuple[int, int]:
@@ -90,11 +93,16 @@ class NetworkInputs:
 
 
 @cache
-def _observe_kernel(game_class: type[Game]) -> Callable[..., Any]:
+def _observing_kernels(game_class: type[Game]) -> Mapping[str, Callable[..., Any]]:
     game = game_class()
     kernels = {
         "observe": game.kernels["observe"],
         "fill_features": features_kernel(game),
         "NUM_OBSERVATION_PLANES": len(game.observation_planes),
     }
-    return specialized_kernel(observe_with_features, game.name, kernels)
+    observing = specialized_kernel(observe_with_features, game.name, kernels)
+    # The game's own update knows nothing of the features.
+    return {
+        "observe": observing,
+        "update_observation": specialized_kernel(update_observation, game.name, {"observe": observing}),
+    }

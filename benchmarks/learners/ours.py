@@ -63,7 +63,7 @@ class TimedPPO(PPO):
 
     clock: Clock
 
-    def _learning_rate(self, remaining: float) -> float:
+    def _learning_rate(self) -> float:
         return value_at(self.config.learning_rate, self.clock.progress())
 
 

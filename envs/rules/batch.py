@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from math import prod
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.checks import as_array, check_integer, check_seed
+from stoneworks.checks import as_array, check_choice, check_integer, check_seed
 from stoneworks.envs.rules import templates
 from stoneworks.envs.rules.compiler.random_numbers import independent_seeds
 from stoneworks.envs.rules.compiler.thread_team import ThreadTeam
 from stoneworks.envs.rules.contract import NO_ACTION
-from stoneworks.envs.rules.device import arrays_of
+from stoneworks.envs.rules.device import DeviceArrays, Inputs, NoPlanes, Planes, arrays_of
 from stoneworks.envs.rules.fields import TAG
 from stoneworks.envs.rules.game import Game, IllegalActionError, PositionError, as_game
 from stoneworks.envs.rules.state import State
@@ -50,7 +51,7 @@ class Batch:
         game: the game.
         states: records ``[num_games]`` of ``game.state_dtype``.
         observations: ``float32[num_games, planes, height, width]``, from the perspective of the player to move (player 0
-            after the end of the game).
+            after the end of the game); see ``observations`` of the constructor for other formats.
         action_masks: ``int8[num_games, num_actions]``, 1 for legal actions; zeros after the end of the game.
         current_players: ``int8[num_games]``, the player to move, or ``TERMINAL_PLAYER`` (-4).
         rewards: ``float32[num_games, 2]``, the rewards of both players for the last step; see ``returns`` for finished games.
@@ -67,6 +68,8 @@ class Batch:
         num_threads: int = 1,
         seed: int | np.random.SeedSequence | None = None,
         device: str = "cpu",
+        observations: str | None = "float32",
+        inputs: Inputs | None = None,
     ) -> None:
         """Start ``num_games`` games.
 
@@ -78,6 +81,10 @@ class Batch:
             num_threads: number of threads that share the games. Results do not depend on it.
             seed: seed of ``random_actions`` and ``random_playouts``. None draws a random one.
             device: ``cpu``, ``cuda``, ``cuda:1``, ..., or ``emulated``: the code for ``cuda``, run by the processor for tests.
+            observations: format of the observations: ``float32``; ``bfloat16``, not on ``cpu``; for games whose planes are all
+                zeros and ones also ``uint8``, and ``bits``, ``uint8[num_games, ceil(planes * height * width / 8)]`` with
+                the first entry in the lowest bit; None for observations without planes, which makes steps faster.
+            inputs: planes in place of the observation, such as ``NetworkInputs(game, features=True)``.
 
         Raises:
             ValueError: an argument is invalid.
@@ -91,10 +98,17 @@ class Batch:
             raise ValueError(f"auto_reset must be True or False, got {auto_reset!r}")
         self.auto_reset = bool(auto_reset)
         self.device = device
-        self._on_device = on_device = arrays_of(game, device)
+        self._inputs: Inputs = NoPlanes(game) if observations is None else inputs or Planes(game)
+        on_device = self._on_device = arrays_of(game, device, self._inputs)
+        has_bits = game.binary_observations and inputs is None
+        known = ("float32", *["bfloat16"] * (device != "cpu"), *["uint8", "bits"] * has_bits)
+        format_ = "float32" if observations is None else observations
+        self._format = check_choice(f"observations of {game} on {device!r}", format_, known)
+        size = prod(self._inputs.shape)
+        shape = (-(-size // 8),) if self._format == "bits" else self._inputs.shape
         self._states = on_device.put(game.blank_records(self.num_games))
         self._written = Step(
-            observations=on_device.zeros((num_games, *game.observation_shape), np.float32),
+            observations=on_device.zeros((num_games, *shape), "uint8" if self._format == "bits" else self._format),
             action_masks=on_device.zeros((num_games, game.num_actions), np.int8),
             current_players=on_device.zeros((num_games,), np.int8),
             rewards=on_device.zeros((num_games, 2), np.float32),
@@ -111,8 +125,10 @@ class Batch:
         game = self.game
         on_device = self._on_device
         self._board = on_device.put(game.board)
-        planes, self._masks, self._current_players, self._rewards, self._terminated, self._truncated = self._written
-        self._planes = planes.reshape(self.num_games, *game.flat_observation_shape)
+        shown, self._masks, self._current_players, self._rewards, self._terminated, self._truncated = self._written
+        num_planes, height, width = self._inputs.shape
+        flat = (self.num_games, num_planes, height * width)
+        self._planes = shown.reshape(flat) if self._format == "float32" else on_device.zeros(flat, np.float32)
         self.states = on_device.read_only(self._states)
         views: tuple[Any, ...] = self._written
         self._arrays = Step(*map(on_device.read_only, views))
@@ -125,7 +141,7 @@ class Batch:
         self._team = ThreadTeam(len(self._slices))
         self._first_illegal = on_device.first_illegal
         self._step = on_device.compiled(templates.step_batch)
-        self._fill = on_device.compiled(templates.fill_batch)
+        self._fill_rows = on_device.compiled(templates.fill_batch)
         self._reset = on_device.compiled(templates.reset_batch)
 
     def reset(self, rows: npt.ArrayLike | None = None) -> None:
@@ -135,7 +151,7 @@ class Batch:
         self._rewards[chosen] = 0
         self._terminated[chosen] = False
         self._truncated[chosen] = False
-        self._fill(self._board, self._states, chosen, self._current_players, self._planes, self._masks)
+        self._fill(chosen)
 
     def load(self, rows: npt.ArrayLike, records: npt.NDArray[np.void], *, trusted: bool = False) -> None:
         """Set the games ``rows`` to the positions ``records``. Their rewards become 0; games that are over are not restarted.
@@ -167,7 +183,7 @@ class Batch:
         self._rewards[chosen] = 0
         self._truncated[chosen] = put(truncated)
         self._terminated[chosen] = put(over & ~truncated)
-        self._fill(self._board, self._states, chosen, self._current_players, self._planes, self._masks)
+        self._fill(chosen)
 
     def step(self, actions: npt.ArrayLike, *, trusted: bool = False) -> Step:
         """Apply one action to each game.
@@ -204,7 +220,27 @@ class Batch:
                 self._masks[part],
             ),
         )
+        self._show()
         return self._arrays
+
+    def observe(self, rows: npt.ArrayLike | None, players: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """Return the observations of the games ``rows[n]`` (None: all) from the perspectives of ``players``.
+
+        Args:
+            rows: indices ``int64[n]``, or ``bool[num_games]``.
+            players: ``int[n]``, players 0 or 1; they are not checked.
+
+        Returns:
+            ``float32[n, planes, height, width]``, a new array.
+
+        Raises:
+            IndexError: a row is out of range.
+        """
+        states = self._states[self._on_device.put(self._rows(rows))]
+        planes: npt.NDArray[np.float32] = self._on_device.zeros((len(states), *self._planes.shape[1:]), np.float32)
+        viewers = self._on_device.actions(players, len(states))
+        self._on_device.compiled(templates.observe_batch)(self._board, states, viewers, planes)
+        return planes.reshape(len(states), *self._inputs.shape)
 
     def random_actions(self) -> npt.NDArray[np.int64]:
         """Return ``int64[num_games]``: a uniformly random legal action per game, or ``NO_ACTION`` for a finished game."""
@@ -262,6 +298,11 @@ class Batch:
     def _rows(self, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
         if rows is None:
             return np.arange(self.num_games)
+        if (
+            isinstance(self._on_device, DeviceArrays)
+            and (found := self._on_device.rows(rows, self.num_games)) is not None
+        ):
+            return found
         chosen = as_array(self._on_device.get(rows))
         if chosen.dtype == np.bool_ and chosen.shape == (self.num_games,):
             return np.flatnonzero(chosen)
@@ -273,6 +314,16 @@ class Batch:
             )
         return np.ascontiguousarray(chosen, np.int64)
 
+    def _fill(self, rows: Any) -> None:
+        """Write the arrays of the games ``rows[n]`` that follow from their positions."""
+        self._fill_rows(self._board, self._states, rows, self._current_players, self._planes, self._masks)
+        self._show()
+
+    def _show(self) -> None:
+        """Write the observations in their format, if it is not that of the kernels."""
+        if self._format != "float32":
+            self._on_device.convert(self._planes, self._written.observations, self._format)
+
     def _share(self, function: Callable[..., Any], arguments_of: Callable[[slice], tuple[Any, ...]]) -> None:
         """Call ``function(board, *arguments)`` for each thread's share of the games, and wait for all calls."""
         self._team.run(function, [(self._board, *arguments_of(part)) for part in self._slices])
@@ -283,8 +334,10 @@ class Batch:
     def __setstate__(self, copied: dict[str, Any]) -> None:
         for name in _COPIED:
             setattr(self, name, copied[name])
-        self._on_device = arrays_of(self.game, self.device)
+        self._on_device = arrays_of(self.game, self.device, self._inputs)
         self._prepare()
+        if self._format != "float32":  # the planes of the kernels are not copied
+            self._fill(self._on_device.put(np.arange(self.num_games)))
 
     def __len__(self) -> int:
         return self.num_games
@@ -294,7 +347,10 @@ class Batch:
 
 
 #: Attributes that a copy needs; all others are derived.
-_COPIED = ("game", "num_games", "auto_reset", "device", "_num_threads", "_states", "_written", "_seeds")
+_COPIED = (
+    *("game", "num_games", "auto_reset", "device", "_num_threads", "_states", "_written", "_seeds"),
+    *("_inputs", "_format"),
+)
 
 
 __all__ = ["NO_ACTION", "Batch"]

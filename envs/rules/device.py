@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,9 @@ from numba import types
 from stoneworks.checks import check_integers
 from stoneworks.envs.rules import templates
 from stoneworks.envs.rules.compiler import compiler, gpu, targets
+from stoneworks.envs.rules.compiler.compiler import kernel
 from stoneworks.envs.rules.compiler.kernel_cache import cache_folder, read_checked, write_checked
+from stoneworks.envs.rules.compiler.types import Float32Table, Record
 from stoneworks.envs.rules.contract import NO_ACTION
 from stoneworks.envs.rules.game import Game, all_kernels
 from stoneworks.extras import require_extra
@@ -32,6 +34,7 @@ from stoneworks.extras import require_extra
 _TEMPLATES = (
     templates.step_batch,
     templates.fill_batch,
+    templates.observe_batch,
     templates.reset_batch,
     templates.choose_random_actions,
     templates.play_out,
@@ -39,16 +42,56 @@ _TEMPLATES = (
 _TARGETS = {"cuda": gpu.gpu, "emulated": gpu.emulated}
 
 
+class Inputs(Protocol):
+    """Planes in place of the observation, such as :class:`stoneworks.models.network_inputs.NetworkInputs`; can be pickled.
+
+    Attributes:
+        shape: ``(planes, height, width)``.
+        kernels: the kernels that replace ``observe`` and ``update_observation`` of the game; empty for the observation.
+    """
+
+    shape: tuple[int, int, int]
+    kernels: Mapping[str, Callable[..., Any]]
+
+
+@kernel
+def _observe_nothing(board: Record, state: Record, player: int, planes: Float32Table) -> None:
+    pass
+
+
+@kernel
+def _update_nothing(board: Record, before: Record, state: Record, planes: Float32Table) -> None:
+    pass
+
+
+class NoPlanes:
+    """:class:`Inputs` without planes."""
+
+    kernels: Mapping[str, Callable[..., Any]] = {"observe": _observe_nothing, "update_observation": _update_nothing}
+
+    def __init__(self, game: Game) -> None:
+        self.shape = (0, game.grid.height, game.grid.width)
+
+
+class Planes:
+    """:class:`Inputs` that are the observation."""
+
+    kernels: Mapping[str, Callable[..., Any]] = {}
+
+    def __init__(self, game: Game) -> None:
+        self.shape = game.observation_shape
+
+
 class HostArrays:
     """numpy arrays, and templates compiled for this processor."""
 
-    def __init__(self, game: Game) -> None:
-        self._game = game
+    def __init__(self, game: Game, inputs: Inputs) -> None:
+        self._game, self._inputs = game, inputs
         self.first_illegal = game.compiled(templates.first_illegal)
 
     def compiled(self, template: Callable[..., Any]) -> Callable[..., Any]:
         """Return a template for the game."""
-        return self._game.compiled(template)
+        return self._game.compiled(template, self._inputs.kernels)
 
     def zeros(self, shape: tuple[int, ...], dtype: Any) -> Any:
         """Return an array of zeros."""
@@ -85,6 +128,13 @@ class HostArrays:
         """Return a view of a field of one byte in records."""
         return states[name]
 
+    def convert(self, planes: Any, shown: Any, name: str) -> None:
+        """Write planes ``float32[n, ...]`` to ``shown`` in the format ``name`` (see ``Batch``)."""
+        if name == "bits":
+            shown[:] = np.packbits(planes.reshape(len(planes), -1) != 0, axis=1, bitorder="little")
+        else:
+            np.copyto(shown.reshape(planes.shape), planes, casting="unsafe")
+
     def read_only(self, array: Any) -> Any:
         """Return a view that cannot be written to, where the device has such views."""
         view = array.view()
@@ -95,7 +145,7 @@ class HostArrays:
 class DeviceArrays:
     """torch tensors on a GPU, and templates that run there; the methods are those of :class:`HostArrays`."""
 
-    def __init__(self, game: Game, device: str) -> None:
+    def __init__(self, game: Game, device: str, inputs: Inputs) -> None:
         """Load the game's program; it is compiled if necessary.
 
         Raises:
@@ -108,9 +158,9 @@ class DeviceArrays:
         kind = device.partition(":")[0]
         if kind == "cuda" and not torch.cuda.is_available():
             raise gpu.DeviceError(f"device={device!r}: torch {torch.__version__} finds no NVIDIA GPU")
-        self._torch, self._game, self._state_dtype = torch, game, aligned_dtype(game)
+        self._torch, self._game, self._inputs, self._state_dtype = torch, game, inputs, aligned_dtype(game)
         self._where = torch.device("cpu" if kind == "emulated" else device)
-        (code,) = program_codes(game, kind)
+        (code,) = program_codes(game, kind, inputs=inputs)
         self._program: Any = gpu.EmulatedProgram(code) if kind == "emulated" else gpu.CudaProgram(code, device)
         self._room = thread_room(game)
         self._compiled: dict[Callable[..., Any], Callable[..., None]] = {}
@@ -118,7 +168,8 @@ class DeviceArrays:
 
     def zeros(self, shape: tuple[int, ...], dtype: Any) -> Any:
         """Return an array of zeros."""
-        return self._torch.zeros(shape, dtype=getattr(self._torch, np.dtype(dtype).name), device=self._where)
+        name = dtype if isinstance(dtype, str) else np.dtype(dtype).name
+        return self._torch.zeros(shape, dtype=getattr(self._torch, name), device=self._where)
 
     def actions(self, actions: Any, number: int) -> Any:
         """Return actions as ``int64[number]`` on the device.
@@ -134,7 +185,9 @@ class DeviceArrays:
         return actions.to(self._torch.int64).contiguous()
 
     def put(self, array: npt.NDArray[Any]) -> Any:
-        """Return a copy of the array on the device."""
+        """Return a copy of the array on the device; of a tensor there, itself."""
+        if isinstance(array, self._torch.Tensor):
+            return array
         if array.dtype == self._game.state_dtype:
             aligned = np.zeros(len(array), self._state_dtype)
             aligned[:] = array
@@ -163,9 +216,24 @@ class DeviceArrays:
         dtype, offset = _fields_of(self._state_dtype)[name][:2]
         return states[:, offset].view(getattr(self._torch, dtype.name))
 
+    def convert(self, planes: Any, shown: Any, name: str) -> None:
+        """Write planes ``float32[n, ...]`` to ``shown`` in the format ``name`` (see ``Batch``)."""
+        if name == "bits":
+            bits = self._torch.zeros((len(planes), 8 * shown.shape[1]), dtype=self._torch.uint8, device=self._where)
+            bits[:, : planes[0].numel()] = planes.reshape(len(planes), -1)
+            places = self._torch.tensor([1 << bit for bit in range(8)], dtype=self._torch.uint8, device=self._where)
+            self._torch.sum(bits.reshape(len(planes), -1, 8) * places, 2, dtype=self._torch.uint8, out=shown)
+        else:
+            shown.reshape(planes.shape).copy_(planes)
+
     def read_only(self, array: Any) -> Any:
         """Return the tensor: torch has no views that cannot be written to."""
         return array
+
+    def rows(self, rows: Any, number: int) -> Any:
+        """Return the indices of the rows that a tensor ``bool[number]`` on the device selects; None for anything else."""
+        is_here = isinstance(rows, self._torch.Tensor) and rows.device == self._arena.device
+        return rows.nonzero()[:, 0] if is_here and rows.dtype == self._torch.bool and len(rows) == number else None
 
     def first_illegal(self, masks: Any, actions: Any) -> int:
         """Return the first game whose action is neither ``NO_ACTION`` nor legal, or -1, after waiting for the device."""
@@ -181,7 +249,7 @@ class DeviceArrays:
         return self._compiled[template]
 
     def _launcher(self, template: Callable[..., Any]) -> Callable[..., None]:
-        entry, rows = entry_of(self._game, template), _per_thread(template)[0]
+        entry, rows = entry_of(self._game, template, self._inputs), _per_thread(template)[0]
         kinds = compiler._signature(template, self._game.board.dtype, self._state_dtype)
         place = list(inspect.get_annotations(template)).index(rows)
         c_types = [gpu.c_type(kind) for kind in entry.arguments[1:]]
@@ -195,6 +263,8 @@ class DeviceArrays:
                     values.append(argument)
             given = [c_type(value) for c_type, value in zip(c_types, values, strict=True)]
             num_rows = len(arguments[place])
+            if not num_rows:  # a card refuses a call without threads
+                return
             self._grow(gpu.num_blocks(num_rows) * gpu.THREADS_PER_BLOCK * self._room)
             self._program.launch(entry.name, num_rows, given, self._arena.data_ptr(), self._room)
 
@@ -205,18 +275,18 @@ class DeviceArrays:
             self._arena = self._torch.empty(num_bytes, dtype=self._torch.uint8, device=self._where)
 
 
-def arrays_of(game: Game, device: str) -> HostArrays | DeviceArrays:
+def arrays_of(game: Game, device: str, inputs: Inputs) -> HostArrays | DeviceArrays:
     """Return the arrays of a device: ``cpu``, ``cuda``, ``cuda:1``, ..., or ``emulated``.
 
     Raises:
         ValueError: the device has another name.
     """
     if device == "cpu":
-        return HostArrays(game)
+        return HostArrays(game, inputs)
     kind, _, number = device.partition(":") if isinstance(device, str) else ("", "", "")
     if kind not in _TARGETS or (number and (kind != "cuda" or not number.isdigit())):
         raise ValueError(f"device must be 'cpu', 'cuda', 'cuda:<number>' or 'emulated', got {device!r}")
-    return DeviceArrays(game, device)
+    return DeviceArrays(game, device, inputs)
 
 
 # -- Programs ----------------------------------------------------------------------------------------------------------
@@ -244,16 +314,21 @@ def _per_thread(template: Callable[..., Any]) -> tuple[str, ...]:
     return ("rows",) if "rows" in of_template else tuple(name for name in of_template if name not in shared)
 
 
-@cache
-def entry_of(game: Game, template: Callable[..., Any]) -> targets.EntryFunction:
+def entry_of(game: Game, template: Callable[..., Any], inputs: Inputs) -> targets.EntryFunction:
     """Return a template as an entry function of a game's program."""
+    return _entry(game, template, tuple(sorted(inputs.kernels.items())))
+
+
+@cache
+def _entry(
+    game: Game, template: Callable[..., Any], others: tuple[tuple[str, Callable[..., Any]], ...]
+) -> targets.EntryFunction:
+    kernels = {**all_kernels(type(game)), **dict(others)}
     dtypes = game.board.dtype, aligned_dtype(game)
-    return targets.entry_function(
-        template.__name__, template, all_kernels(type(game)), *dtypes, per_thread=_per_thread(template)
-    )
+    return targets.entry_function(template.__name__, template, kernels, *dtypes, per_thread=_per_thread(template))
 
 
-def program_codes(game: Game, *kinds: str) -> list[bytes]:
+def program_codes(game: Game, *kinds: str, inputs: Inputs | None = None) -> list[bytes]:
     """Return the code of a game's program for each of ``cuda`` and ``emulated``, from the cache if it is there.
 
     A process of its own compiles what is missing: 15 to 30 s of processor time for a game and capacity.
@@ -261,14 +336,15 @@ def program_codes(game: Game, *kinds: str) -> list[bytes]:
     Raises:
         TargetError: the game cannot be compiled for a GPU.
     """
-    files = {kind: _program_file(game, kind) for kind in kinds}
+    inputs = inputs or Planes(game)
+    files = {kind: _program_file(game, kind, inputs) for kind in kinds}
     codes = {kind: None if file is None else read_checked(file) for kind, file in files.items()}
     missing = [kind for kind in kinds if codes[kind] is None]
     if missing:
         compiler._announce(f"{game.name} for a GPU", str(cache_folder() or "memory"))
         done = subprocess.run(
             [sys.executable, "-c", "from stoneworks.envs.rules.device import _build; _build()"],
-            input=pickle.dumps((game, missing)),
+            input=pickle.dumps((game, inputs, missing)),
             env={**targets.environment(), "PYTHONPATH": os.pathsep.join(sys.path)},
             capture_output=True,
             check=False,
@@ -282,10 +358,11 @@ def program_codes(game: Game, *kinds: str) -> list[bytes]:
     return [code for code in codes.values() if code is not None]
 
 
-def _program_file(game: Game, kind: str) -> Path | None:
+def _program_file(game: Game, kind: str, inputs: Inputs) -> Path | None:
     """Return the file of a program in the cache, whose name has the digest of all that the code depends on."""
-    entries = [entry_of(game, template) for template in _TEMPLATES]
-    digest = targets.digest(entries, (gpu,), _TARGETS[kind]()._replace(wrap=None))
+    entries = [entry_of(game, template, inputs) for template in _TEMPLATES]
+    target = _TARGETS[kind]()
+    digest = targets.digest((*entries, *target.library), (gpu,), target._replace(wrap=None, library=()))
     name = f"{game.name}_{compiler.capacity(game.grid.num_cells)}_{kind}-{digest}.kernel"
     folder = cache_folder()
     return None if folder is None else folder / name
@@ -293,7 +370,7 @@ def _program_file(game: Game, kind: str) -> Path | None:
 
 def _build() -> None:
     """Compile the game of the standard input and write its programs to the standard output."""
-    game, kinds = pickle.loads(sys.stdin.buffer.read())
-    entries = [entry_of(game, template) for template in _TEMPLATES]
+    game, inputs, kinds = pickle.loads(sys.stdin.buffer.read())
+    entries = [entry_of(game, template, inputs) for template in _TEMPLATES]
     programs = {kind: gpu.build_program(_TARGETS[kind](), entries) for kind in kinds}
     sys.stdout.buffer.write(pickle.dumps(programs))

@@ -169,6 +169,12 @@ def fill_batch(
             observe(board[0], states[row], player, planes[row])
 
 
+def observe_batch(board: BoardArray, states: StateArray, players: Int64s, planes: Float32Tables) -> None:
+    """Write ``planes[n, planes, height * width]`` of the positions ``states[n]`` from the perspectives of ``players[n]``."""
+    for row in range(states.shape[0]):
+        observe(board[0], states[row], players[row], planes[row])
+
+
 def reset_batch(board: BoardArray, states: StateArray, rows: Int64s) -> None:
     """Reset the games ``rows[n]``."""
     for row in rows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import ctypes
+import math
 import pickle
 import re
 import shutil
@@ -23,6 +24,7 @@ from stoneworks.envs.rules import NO_ACTION, Batch, DeviceError, IllegalActionEr
 from stoneworks.envs.rules.compiler import gpu
 from stoneworks.envs.rules.device import program_codes, thread_room
 from stoneworks.extras import MissingDependencyError
+from stoneworks.models.network_inputs import NetworkInputs
 
 pytestmark = [
     pytest.mark.needs("torch"),
@@ -43,10 +45,12 @@ def arrays_of(batch: Batch) -> list[bytes]:
     return [np.asarray(array).tobytes() for array in arrays]
 
 
-def pair_of(game: str, num_games: int = 7, *, auto_reset: bool = True) -> tuple[Batch, Batch]:
-    program_codes(load_game(game), "cuda", "emulated")  # together, which takes less time
+def pair_of(game: str, num_games: int = 7, *, auto_reset: bool = True, **arguments: Any) -> tuple[Batch, Batch]:
+    if not arguments:
+        program_codes(load_game(game), "cuda", "emulated")  # together, which takes less time
     one, other = (
-        Batch(game, num_games, auto_reset=auto_reset, seed=3, device=device) for device in ("cpu", "emulated")
+        Batch(game, num_games, auto_reset=auto_reset, seed=3, device=device, **arguments)
+        for device in ("cpu", "emulated")
     )
     return one, other
 
@@ -79,6 +83,75 @@ def test_games_are_equal_byte_for_byte_and_threads_take_half_of_their_room(game:
     assert 0 < used <= room / 2
 
 
+def test_observations_have_the_format_that_is_asked_for() -> None:
+    whole, _ = pair_of("vadus(size=3)")
+    batches = [(name, batch) for name in ("uint8", "bits") for batch in pair_of("vadus(size=3)", observations=name)]
+    batches.append(("bfloat16", Batch(whole.game, 7, device="emulated", auto_reset=True, observations="bfloat16")))
+    for number in range(12):
+        actions = whole.random_actions()
+        whole.step(actions)
+        planes = whole.observations
+        for index, (name, batch) in enumerate(batches):
+            batch.step(actions)
+            shown = np.asarray(batch.observations.float() if name == "bfloat16" else batch.observations)
+            if name == "bits":
+                assert shown.shape == (7, -(-planes[0].size // 8))
+                shown = np.unpackbits(shown, axis=1, count=planes[0].size, bitorder="little").reshape(planes.shape)
+            assert (shown == planes).all()
+            if number % 4 == 3:
+                batches[index] = name, pickle.loads(pickle.dumps(batch))
+        if number == 5:
+            for batch in (whole, *(batch for _, batch in batches)):
+                batch.reset([2])
+    assert [str(batch.observations.dtype).rpartition(".")[2] for _, batch in batches] == [*["uint8"] * 4, "bfloat16"]
+    for device, name in (("cpu", "bfloat16"), ("cpu", "float64"), ("emulated", True)):
+        with pytest.raises(ValueError, match=rf"observations of vadus\(size=3\) on '{device}' .*, got {name!r}"):
+            Batch("vadus(size=3)", 2, device=device, observations=name)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"observations of taigo\(radius=3\).* must be float32, got 'bits'"):
+        Batch("taigo(radius=3)", 2, observations="bits")
+
+
+def test_without_observations_games_are_the_same() -> None:
+    whole, _ = pair_of("vadus(size=3)")
+    for batch in pair_of("vadus(size=3)", observations=None):
+        reference = copy.deepcopy(whole)
+        for _ in range(30):
+            actions = reference.random_actions()
+            assert batch.random_actions().tolist() == actions.tolist()
+            reference.step(actions)
+            batch.step(actions)
+        assert (batch.records() == reference.records()).all()
+        assert (np.asarray(batch.action_masks) == reference.action_masks).all()
+        assert tuple(batch.observations.shape) == (7, 0, 5, 5)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_features_and_views_of_both_players_are_equal_byte_for_byte(game: str) -> None:
+    inputs = NetworkInputs(game, True)
+    one, other = pair_of(game, inputs=inputs)
+    ended = 0
+    for _ in range(30):
+        actions = one.random_actions()
+        one.step(actions)
+        other.step(actions)
+        ended += int((one.terminated | one.truncated).sum())
+        assert (one.observations == inputs.of_records(one.states.copy())[0]).all()
+        assert arrays_of(one)[:-1] == arrays_of(other)[:-1]
+        for player in (0, 1):
+            seen = one.observe([1, 4], [player, 1 - player])
+            plain = one.state(1).observation_tensor(player)
+            assert (seen[0, : len(plain)] == plain).all()
+            assert np.asarray(other.observe([1, 4], [player, 1 - player])).tobytes() == seen.tobytes()
+    assert ended
+    arena = other._on_device._arena  # type: ignore[union-attr]
+    arena.fill_(0xA5)
+    other.step(other.random_actions())
+    other.reset()
+    room = thread_room(other.game)
+    used = (arena[: gpu.EMULATED_THREADS * room].reshape(-1, room) != 0xA5).any(0).nonzero().max() + 1
+    assert 0 < used <= room / 2
+
+
 def find_assembler() -> str:
     """Return the path of ptxas, from CUDA or from the package nvidia-cuda-nvcc."""
     places = [Path(place) / "bin/ptxas" for folder in sys.path for place in Path(folder).glob("nvidia/*")]
@@ -88,15 +161,16 @@ def find_assembler() -> str:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_assembler_takes_the_code_for_cards_of_2020_and_2022(game: str, tmp_path: Path) -> None:
-    (code,) = program_codes(load_game(game), "cuda")
-    text = code.decode()
-    assert len(re.findall(r"\.visible \.entry", text)) == 5
-    assert not re.search(r"\.extern|\bfma\b|\batom\b|NRT_(in|de)cref", text)  # fused operations round otherwise
-    (tmp_path / "code.ptx").write_bytes(code)
-    for card in ("sm_80", "sm_90"):
-        command = [find_assembler(), "-O0", f"-arch={card}", tmp_path / "code.ptx", "-o", tmp_path / "code.cubin"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+    for features in (False, True):
+        (code,) = program_codes(load_game(game), "cuda", inputs=NetworkInputs(game, features))
+        text = code.decode()
+        assert len(re.findall(r"\.visible \.entry", text)) == 6
+        assert not re.search(r"\.extern|\bfma\b|\batom\b|NRT_(in|de)cref", text)  # fused operations round otherwise
+        (tmp_path / "code.ptx").write_bytes(code)
+        for card in ("sm_80", "sm_90"):
+            command = [find_assembler(), "-O0", f"-arch={card}", tmp_path / "code.ptx", "-o", tmp_path / "code.cubin"]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
 
 
 def test_a_batch_of_tensors_has_all_methods() -> None:
@@ -125,6 +199,17 @@ def test_a_batch_of_tensors_has_all_methods() -> None:
         assert arrays_of(same) != arrays_of(one)
     assert arrays_of(one) == arrays_of(other)
     assert kept.rewards.data_ptr() != other.rewards.data_ptr()  # type: ignore[attr-defined]
+
+
+def test_functions_of_cards_are_those_of_the_processor_but_for_the_last_places() -> None:
+    singles = np.concatenate([np.linspace(-110, 95, 4001), [-math.inf, math.inf]]).astype(np.float32)
+    with np.errstate(over="ignore", under="ignore"):
+        found = np.array([gpu.accurate_expf(x) for x in singles])
+        np.testing.assert_array_max_ulp(found, np.exp(singles.astype(np.float64)).astype(np.float32), 1)
+    for x in (*np.linspace(-25, 25, 4001), 0.0, -0.0, 1e-300, 0.4999999, 0.5, 700.0, math.inf, -math.inf):
+        assert gpu.accurate_tanh(x) == pytest.approx(math.tanh(x), rel=6e-16, abs=0)
+    assert math.isnan(gpu.accurate_tanh(math.nan))
+    assert math.copysign(1, gpu.accurate_tanh(-0.0)) == -1
 
 
 def test_addresses_that_a_card_would_refuse_are_noticed() -> None:
@@ -186,6 +271,10 @@ def test_calls_reach_the_driver_with_their_arguments(monkeypatch: pytest.MonkeyP
     assert calls == [("step", (3, 1, 1, 128, 1, 1, 0, 77), [1 << 40, 64, 300, 1])]
     with pytest.raises(DeviceError, match="cuda:1: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access"):
         program.launch("bad", 1, [ctypes.c_uint8(1)], 0, 64)
+    (_, batch) = pair_of("vadus(size=3)", 1)
+    batch._on_device._program = program  # type: ignore[union-attr]
+    batch.reset([])  # a card refuses a call without threads
+    assert len(calls) == 2
     assert gpu.num_blocks(10**9) == gpu.MAX_THREADS // 128
 
 
@@ -207,6 +296,8 @@ def test_the_benchmark_runs_from_end_to_end(tmp_path: Path) -> None:
         assert rows[part, "vadus(size=3)"]["per_s"] > 0
         assert rows[part, "vadus(size=3)"]["bound_per_s"] > 0
         assert "size" in rows[part, "vadus(size=1)"]["error"]
+    assert rows["steps", "vadus(size=3)"]["without_observations_per_s"] > 0
+    assert rows["ppo", "vadus(size=3)"]["per_s"] > 0 < rows["ppo", "vadus(size=3)"]["bound_per_s"]
     assert {part for part, _ in rows} == set(measured.PARTS)
 
 

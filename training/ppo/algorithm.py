@@ -1,4 +1,4 @@
-"""PPO self-play by sb3-contrib's MaskablePPO, with opponents.
+"""PPO self-play with opponents. Games, rollouts and updates are torch tensors, on the processor or on a GPU.
 
 A resumed run goes on with the learner, the past policies and the metrics; its games start anew.
 
@@ -7,7 +7,7 @@ A resumed run goes on with the learner, the past policies and the metrics; its g
 | `score/latest`, `score/past`, `score/random`, `score/greedy` | mean score of the last training games by kind of opponent |
 | `matches/policy_<bot>` | score of the last match against a bot |
 | `frames_per_second` | speed of the update, games and training |
-| `train/...` | as in Stable-Baselines3 |
+| `rollout/...`, `train/...` | as in Stable-Baselines3 |
 """
 
 from __future__ import annotations
@@ -16,49 +16,49 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from stoneworks.checks import check_integer
-from stoneworks.envs.vector import VectorEnv
+from stoneworks.envs.rules import DeviceError
+from stoneworks.envs.rules.compiler.targets import TargetError
 from stoneworks.extras import require_extra
-from stoneworks.integrations.sb3 import SB3VecEnv
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.checkpoint import Checkpoint
 from stoneworks.models.description import PlaySettings
 from stoneworks.models.network import BoardNetwork
+from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.text import percent
 from stoneworks.training.ppo.config import PPOConfig
-from stoneworks.training.ppo.games import NetworkInputsEnv
+from stoneworks.training.ppo.games import TrainingGames
 from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
-from stoneworks.training.ppo.sb3_policy import BoardPolicy
-from stoneworks.training.runs.algorithms import Algorithm, Row, TrainingMatch
+from stoneworks.training.ppo.update import Frames, advantages_of, log_policy, of_actions, sample, update
+from stoneworks.training.runs.algorithms import Algorithm, ConfigError, Row, TrainingMatch
 from stoneworks.training.runs.hardware import find_device
 from stoneworks.training.runs.schedule import value_at
 
 with require_extra("train", "training runs"):
     import torch
-    from sb3_contrib import MaskablePPO
-    from stable_baselines3.common.logger import Logger
-    from stable_baselines3.common.utils import set_random_seed
     from torch import Tensor
 
 #: Number of latest games per kind of opponent over which the displayed training score is averaged.
 SCORE_WINDOW = 500
+#: Number of latest games over which their mean result and length are averaged.
+_EPISODE_WINDOW = 100
 
-# Purposes of random numbers; each has its own sequence of seeds.
-_INITIAL_WEIGHTS, _UPDATE, _EVALUATION, _BOTS = range(4)
+# Purposes of random numbers; each has its own sequence of seeds, 0 is that of the initial weights.
+_UPDATE, _EVALUATION, _BOTS = range(1, 4)
 
 
 class PPO(Algorithm[PPOConfig]):
     """Trains against a pool of opponents. An iteration is an update, which is always completed.
 
-    As usual in Stable-Baselines3, the value of the last observation replaces the rest of the return of a truncated game.
+    As in Stable-Baselines3, the value of the last observation replaces the rest of the return of a truncated game.
 
     Attributes:
-        model: the MaskablePPO model.
+        device: device of the network.
         games: the training games.
+        optimizer: the optimizer.
         pool: the opponents.
         updates: number of completed updates.
     """
@@ -66,30 +66,18 @@ class PPO(Algorithm[PPOConfig]):
     def __init__(self, config: PPOConfig, network: BoardNetwork, folder: Path) -> None:
         """See :class:`Algorithm`."""
         super().__init__(config, network, folder)
-        env_class = NetworkInputsEnv if config.network.sees_features else VectorEnv
-        self.games = env_class(config.num_games, self.game)
-        self.env = SB3VecEnv(self.games)
-        self.model = MaskablePPO(
-            BoardPolicy,
-            self.env,
-            learning_rate=self._learning_rate,
-            n_steps=config.steps_per_update,
-            batch_size=config.minibatch_size,
-            n_epochs=config.epochs,
-            gamma=config.discount,
-            gae_lambda=config.gae_lambda,
-            clip_range=config.clip_range,
-            ent_coef=config.entropy_coefficient,
-            policy_kwargs={"architecture": network.architecture},
-            seed=int(config.seed_sequence(_INITIAL_WEIGHTS).generate_state(1)[0]),
-            device=find_device(config.device),
-        )
-        self.model.set_logger(_Metrics(None, []))
-        self.network: BoardNetwork = self.model.policy.network  # type: ignore[assignment]
-        self.network.load_state_dict(network.state_dict())
+        self.device = find_device(config.device)
+        inputs = NetworkInputs(self.game, True) if config.network.sees_features else None
+        try:
+            self.games = TrainingGames(self.game, config.num_games, config.games_device, inputs)
+        except (DeviceError, TargetError) as error:
+            raise ConfigError(f"games_device must be possible here, got {config.games_device!r}: {error}") from error
+        self.network = network.to(self.device)
+        self.optimizer = torch.optim.Adam(network.parameters(), eps=1e-5, fused=True)
         self.pool = OpponentPool(self.game, config.opponents, self.network, config.seed_sequence(_BOTS))
         self.updates = 0
         self._results: dict[str, deque[float]] = {}
+        self._episodes: deque[tuple[float, float]] = deque(maxlen=_EPISODE_WINDOW)
 
     @property
     def play(self) -> PlaySettings:
@@ -98,34 +86,75 @@ class PPO(Algorithm[PPOConfig]):
 
     def begin_update(self) -> None:
         """Seed the random numbers of this update and replace the opponents of new games."""
-        for_torch, for_games, for_pool = self.config.seed_sequence(_UPDATE, self.updates).spawn(3)
-        set_random_seed(int(for_torch.generate_state(1)[0]))
-        self.games.np_random = np.random.default_rng(for_games)
+        for_torch, for_pool = self.config.seed_sequence(_UPDATE, self.updates).spawn(2)
+        torch.manual_seed(int(for_torch.generate_state(1)[0]))
+        self.network.eval()
         self.pool.begin_update(self.updates, for_pool, self.games)
+        if not self.games.has_games:
+            self.games.start()
 
     def iterate(self, stop: threading.Event) -> Row:
         """Play and train for one update."""
         self.begin_update()
-        recorded = self.model.logger.name_to_value
-        recorded.clear()
-        self.model.learn(self.config.frames_per_update, self._note_results, reset_num_timesteps=False)
-        self.done = self.model.num_timesteps
+        frames = self._play()
+        self.done += self.config.frames_per_update
+        learning_rate = self._learning_rate()
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate
+        metrics = update(self.network, self.optimizer, frames, self.config)
         self.updates += 1
         scores = {f"score/{kind}": float(np.mean(results)) for kind, results in sorted(self._results.items())}
-        return scores | {name: float(value) for name, value in recorded.items() if not name.startswith("time/")}
+        if self._episodes:
+            results, lengths = np.mean(self._episodes, axis=0).tolist()
+            scores |= {"rollout/ep_rew_mean": results, "rollout/ep_len_mean": lengths}
+        return {**scores, "train/learning_rate": learning_rate, **metrics}
 
-    def _note_results(self, values: dict[str, Any], _: dict[str, Any]) -> bool:
-        """Keep the scores of the latest games by kind of opponent; a draw is half a win. Called after each step."""
-        for info in values["infos"]:
-            if "episode" in info:
-                results = self._results.setdefault(kind_of_opponent(info["opponent"]), deque(maxlen=SCORE_WINDOW))
-                results.append((1 + info["episode"]["r"]) / 2)
-        return True
+    def _play(self) -> Frames:
+        """Return the flattened frames of a rollout, and note the results of games that ended."""
+        config, games = self.config, self.games
+        shape = config.steps_per_update, config.num_games
 
-    def _learning_rate(self, remaining: float) -> float:
-        # ``remaining`` is that of a call of ``learn``, which is only an update.
-        frames = self.model.num_timesteps if hasattr(self, "model") else 0
-        return value_at(self.config.learning_rate, frames / self.config.frames)
+        def room(like: Tensor, *of_frame: int) -> Tensor:
+            return torch.empty((*shape, *of_frame), dtype=like.dtype, device=games.device)
+
+        observations = room(games.observations, *games.observations.shape[1:])
+        masks = room(games.action_masks, *games.action_masks.shape[1:])
+        steps = []
+        for step in range(config.steps_per_update):
+            observations[step], masks[step] = games.observations, games.action_masks
+            with torch.no_grad():
+                logits, values = self._evaluate(games.observations)
+                policy = log_policy(logits, games.action_masks)
+                actions = sample(policy)
+            ended = games.step(actions)
+            rewards = ended.results.clone()
+            if len(ended.truncated):
+                rewards[ended.truncated] += config.discount * self._evaluate(ended.last_observations)[1]
+            steps.append((actions, of_actions(policy, actions), values, rewards, *ended[:4]))
+        actions, log_probabilities, values, rewards, *ended_games = map(torch.stack, zip(*steps, strict=True))
+        self._note_results(*ended_games)
+        next_values = self._evaluate(games.observations)[1]
+        dones = ended_games[1]
+        advantages = advantages_of(rewards, values, dones, next_values, config.discount, config.gae_lambda)
+        frames = Frames(observations, masks, actions, log_probabilities, values, advantages)
+        return Frames(*(part.flatten(0, 1) for part in frames))
+
+    @torch.no_grad()
+    def _evaluate(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Return logits and values of observations, on the device of the games."""
+        logits, values = self.network(observations.to(self.device))
+        return logits.to(self.games.device), values.to(self.games.device)
+
+    def _note_results(self, results: Tensor, dones: Tensor, lengths: Tensor, opponents: Tensor) -> None:
+        """Keep results and lengths of the latest games, and scores by kind of opponent; a draw is half a win."""
+        of_ended = (part[dones].tolist() for part in (results, lengths, opponents))
+        for result, length, opponent in zip(*of_ended, strict=True):
+            kind = kind_of_opponent(self.games.players[opponent].name)
+            self._results.setdefault(kind, deque(maxlen=SCORE_WINDOW)).append((1 + result) / 2)
+            self._episodes.append((result, length))
+
+    def _learning_rate(self) -> float:
+        return value_at(self.config.learning_rate, self.done / self.config.frames)
 
     def matches(self) -> Iterator[TrainingMatch]:
         """Yield the matches of the policy."""
@@ -150,9 +179,8 @@ class PPO(Algorithm[PPOConfig]):
         """See :meth:`Algorithm.state`."""
         tensors = {f"opponents/{name}": tensor for name, tensor in self.pool.state().items()}
         tensors |= {f"results/{kind}": torch.tensor(results) for kind, results in self._results.items()}
-        episodes = [(episode["r"], episode["l"]) for episode in self.model.ep_info_buffer or ()]
-        tensors["latest_episodes"] = torch.tensor(episodes).reshape(-1, 2)
-        moments = self.model.policy.optimizer.state_dict()["state"]
+        tensors["latest_episodes"] = torch.tensor([*self._episodes]).reshape(-1, 2)
+        moments = self.optimizer.state_dict()["state"]
         for index, (name, _) in enumerate(self.network.named_parameters()):
             tensors |= {f"optimizer/{name}/{key}": tensor for key, tensor in moments.get(index, {}).items()}
         return {"updates": self.updates}, tensors
@@ -160,16 +188,12 @@ class PPO(Algorithm[PPOConfig]):
     def load(self, checkpoint: Checkpoint, tensors: Mapping[str, Tensor]) -> None:
         """See :meth:`Algorithm.load`."""
         self.updates = check_integer("training.updates", checkpoint.training["updates"], 0)
-        self.model.num_timesteps, self.model._n_updates = self.done, self.updates * self.config.epochs
         self.network.load_state_dict(checkpoint.network.state_dict())
         self.pool.load_state(_part(tensors, "opponents"))
-        window = self.model._stats_window_size
-        episodes = ({"r": total, "l": length} for total, length in tensors["latest_episodes"].tolist())
-        self.model.ep_info_buffer, self.model.ep_success_buffer = deque(episodes, maxlen=window), deque(maxlen=window)
+        self._episodes.extend(map(tuple, tensors["latest_episodes"].tolist()))
         results = _part(tensors, "results").items()
         self._results = {kind: deque(values.tolist(), maxlen=SCORE_WINDOW) for kind, values in results}
-        optimizer = self.model.policy.optimizer
-        description = optimizer.state_dict()
+        description = self.optimizer.state_dict()
         for index, (name, parameter) in enumerate(self.network.named_parameters()):
             moments = _part(tensors, f"optimizer/{name}")
             if moments:
@@ -178,14 +202,7 @@ class PPO(Algorithm[PPOConfig]):
                     key: torch.empty_like(parameter).copy_(tensor) if tensor.shape == parameter.shape else tensor
                     for key, tensor in moments.items()
                 }
-        optimizer.load_state_dict(description)
-
-
-class _Metrics(Logger):
-    """A logger that keeps what MaskablePPO records."""
-
-    def dump(self, step: int = 0) -> None:
-        """Do nothing."""
+        self.optimizer.load_state_dict(description)
 
 
 def _part(state: Mapping[str, Tensor], name: str) -> dict[str, Tensor]:

@@ -89,6 +89,8 @@ class PPOConfig(RunConfig):
         deterministic_policy: whether the agent plays its most probable action instead of sampling; it always samples in
             training.
         device: device of the networks. Networks as small as the default one are faster on the processor.
+        games_device: device of the training games: ``cpu``, ``cuda`` (see docs/gpu.md), or ``emulated`` for tests. On a GPU,
+            bots among the opponents still act on the processor, for which positions are copied; set ``opponents.greedy`` to 0.
         opponents: the opponents of the learner.
         matches: matches during training.
     """
@@ -96,7 +98,7 @@ class PPOConfig(RunConfig):
     title: ClassVar[str] = "PPO"
     facts: ClassVar[tuple[str, ...]] = ("updates",)
     unit: ClassVar[str] = "frames"
-    changeable: ClassVar[tuple[str, ...]] = ("deterministic_policy", "device", "matches")
+    changeable: ClassVar[tuple[str, ...]] = ("deterministic_policy", "device", "games_device", "matches")
 
     algorithm: Literal["ppo"] = "ppo"
     frames: Int = Field(ge=1)
@@ -111,6 +113,7 @@ class PPOConfig(RunConfig):
     entropy_coefficient: float = Field(0.01, ge=0)
     deterministic_policy: bool = False
     device: Device = "cpu"
+    games_device: Literal["cpu", "cuda", "emulated"] = "cpu"
     network: SerializeAsAny[NetworkConfig] = ResidualConfig(kind="scalar_value_network", channels=16, blocks=1)
     opponents: OpponentsConfig = OpponentsConfig()
     matches: PPOMatchesConfig = PPOMatchesConfig()

@@ -6,17 +6,64 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from stoneworks.envs.rules import Game
-from stoneworks.envs.vector import VectorEnv
+from stoneworks.checks import check_integers
+from stoneworks.envs.rules import Game, IllegalActionError
 from stoneworks.extras import require_extra
 from stoneworks.models import Bot, load_bot
-from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.network import BoardNetwork, make_network
 from stoneworks.training.ppo.config import PAST, OpponentsConfig
+from stoneworks.training.ppo.games import Player, TrainingGames
+from stoneworks.training.ppo.update import log_policy, sample
 from stoneworks.training.runs.algorithms import ConfigError
 
 with require_extra("train", "training runs"):
+    import torch
     from torch import Tensor
+
+
+class NetworkPlayer:
+    """Samples from the policy of a network where the network is.
+
+    Attributes:
+        name: name of the opponent.
+        network: the network; it is not copied.
+    """
+
+    def __init__(self, network: BoardNetwork, name: str) -> None:
+        self.network, self.name = network, name
+        self._device = next(network.parameters()).device
+
+    def act(self, games: TrainingGames, rows: Tensor) -> Tensor:
+        """See :class:`Player`."""
+        with torch.inference_mode():
+            logits, _ = self.network(games.observations[rows].to(self._device))
+            actions = sample(log_policy(logits, games.action_masks[rows].to(self._device)))
+        return actions.to(games.device)
+
+
+class BotPlayer:
+    """Plays as a bot, on the processor.
+
+    Attributes:
+        name: name of the opponent.
+    """
+
+    def __init__(self, bot: Bot, name: str) -> None:
+        self._bot, self.name = bot, name
+
+    def act(self, games: TrainingGames, rows: Tensor) -> Tensor:
+        """See :class:`Player`. Raises ``IllegalActionError`` if the bot chooses an illegal action."""
+        batch, places = games.on_processor(rows)
+        what = f"the actions of the opponent {self.name!r}"
+        chosen = check_integers(what, self._bot.step_batch(batch, places), len(places), IllegalActionError)
+        actions = np.minimum(chosen, games.game.num_actions).astype(np.int64)  # 2**64 - 1 would wrap around
+        is_in_range = (actions >= 0) & (actions < games.game.num_actions)
+        wrong = ~is_in_range | (batch.action_masks[places, np.where(is_in_range, actions, 0)] == 0)
+        if wrong.any():
+            row = int(wrong.argmax())
+            why = batch.state(int(places[row])).why_illegal(int(chosen[row]))
+            raise IllegalActionError(f"{what} must be legal: {why}")
+        return torch.from_numpy(actions).to(games.device)
 
 
 def kind_of_opponent(name: str) -> str:
@@ -48,19 +95,19 @@ class OpponentPool:
         shares = {"latest": config.latest, "random": config.random, "greedy": config.greedy, **config.bots}
         self._shares = {name: share for name, share in shares.items() if share}
         seeds = seed.generate_state(len(self._shares)).tolist()
-        self._bots: dict[str, Bot] = {
-            name: PolicyBot(learner, game, of_bot) if name == "latest" else self._loaded(name, of_bot)
+        self._players: dict[str, Player] = {
+            name: NetworkPlayer(learner, name) if name == "latest" else BotPlayer(self._loaded(name, of_bot), name)
             for name, of_bot in zip(self._shares, seeds, strict=True)
         }
-        self._past: dict[int, PolicyBot] = {}  # by their numbers of updates, in this order
+        self._past: dict[int, NetworkPlayer] = {}  # by their numbers of updates, in this order
 
-    def begin_update(self, update: int, seed: np.random.SeedSequence, env: VectorEnv) -> None:
-        """Store the current policy if one is due, sample the past policies that play, and set the opponents of ``env``.
+    def begin_update(self, update: int, seed: np.random.SeedSequence, games: TrainingGames) -> None:
+        """Store the current policy if one is due, sample the past policies that play, and set the opponents of ``games``.
 
         Args:
             update: number of completed updates.
             seed: seed of the choice of past policies.
-            env: the training environment. Its games in progress keep their opponents.
+            games: the training games. Those in progress keep their opponents.
         """
         interval = self._interval(update)
         # If the share of the latest policy is 0, the first update needs another opponent: the untrained policy.
@@ -71,16 +118,13 @@ class OpponentPool:
         chosen = (
             np.random.default_rng(seed).choice(sorted(self._past), number, replace=False).tolist() if number else []
         )
-        drawn = {self._past[of].name: self._past[of] for of in chosen}
-        env.set_opponents(
-            self._shares | dict.fromkeys(drawn, self._config.past / max(1, number)), {**self._bots, **drawn}
-        )
+        shares: dict[Player, float] = {self._players[name]: share for name, share in self._shares.items()}
+        games.set_opponents(shares | {self._past[of]: self._config.past / number for of in chosen})
 
     def state(self) -> dict[str, Tensor]:
         """Return the weights of the past policies; keys have the form ``<policy name>/<parameter name>``."""
         state: dict[str, Tensor] = {}
         for past in self._past.values():
-            assert isinstance(past.network, BoardNetwork)
             state |= {f"{past.name}/{key}": tensor for key, tensor in past.network.state_dict().items()}
         return state
 
@@ -111,4 +155,4 @@ class OpponentPool:
         network = make_network(self._learner.architecture, seed=0).to(next(self._learner.parameters()).device)
         network.load_state_dict(weights)
         network.eval().requires_grad_(False)
-        self._past[update] = PolicyBot(network, self._game, update, name=f"{PAST}{update}")
+        self._past[update] = NetworkPlayer(network, f"{PAST}{update}")

@@ -9,6 +9,7 @@ from gymnasium import spaces
 
 from stoneworks.extras import require_extra
 from stoneworks.models.network import Architecture, make_network
+from stoneworks.training.ppo.update import log_policy, of_actions, sample
 
 with require_extra("train", "training runs"):
     import torch
@@ -16,9 +17,6 @@ with require_extra("train", "training runs"):
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
     from stable_baselines3.common.type_aliases import Schedule
     from torch import Tensor
-
-#: Logit of illegal actions: finite, so that probability * log(probability) is 0 instead of NaN at probability 0.
-_ILLEGAL_LOGIT = -1e9
 
 Masks = npt.NDArray[Any] | Tensor | None
 
@@ -59,9 +57,8 @@ class BoardPolicy(MaskableActorCriticPolicy):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return actions, values ``[batch, 1]`` and the actions' log probabilities."""
         log_probabilities, values = self._evaluate(obs, action_masks)
-        chosen = log_probabilities.argmax(1, True) if deterministic else torch.multinomial(log_probabilities.exp(), 1)
-        actions = chosen.squeeze(1)
-        return actions, values.unsqueeze(1), _of_actions(log_probabilities, actions)
+        actions = log_probabilities.argmax(1) if deterministic else sample(log_probabilities)
+        return actions, values.unsqueeze(1), of_actions(log_probabilities, actions)
 
     def evaluate_actions(
         self, obs: Tensor, actions: Tensor, action_masks: Masks = None
@@ -69,7 +66,7 @@ class BoardPolicy(MaskableActorCriticPolicy):
         """Return values ``[batch, 1]``, the actions' log probabilities, and the entropies of the policies."""
         log_probabilities, values = self._evaluate(obs, action_masks)
         entropies = -(log_probabilities.exp() * log_probabilities).sum(1)
-        return values.unsqueeze(1), _of_actions(log_probabilities, actions), entropies
+        return values.unsqueeze(1), of_actions(log_probabilities, actions), entropies
 
     def get_distribution(self, obs: Tensor, action_masks: Masks = None) -> MaskableDistribution:  # type: ignore[override]
         """Return the policy as an sb3-contrib distribution, as used by ``predict``."""
@@ -84,11 +81,6 @@ class BoardPolicy(MaskableActorCriticPolicy):
 
     def _evaluate(self, observations: Tensor, masks: Masks) -> tuple[Tensor, Tensor]:
         logits, values = self.network(observations)
-        if masks is not None:
-            legal = torch.as_tensor(masks, dtype=torch.bool, device=logits.device).reshape(logits.shape)
-            logits = logits.masked_fill(~legal, _ILLEGAL_LOGIT)
-        return torch.log_softmax(logits, 1), values
-
-
-def _of_actions(log_probabilities: Tensor, actions: Tensor) -> Tensor:
-    return log_probabilities.gather(1, actions.long().unsqueeze(1)).squeeze(1)
+        if masks is None:
+            return torch.log_softmax(logits, 1), values
+        return log_policy(logits, torch.as_tensor(masks, device=logits.device).reshape(logits.shape)), values

@@ -26,7 +26,8 @@ from stoneworks.envs.rules.compiler.targets import (
     TargetError,
     blocks,
     compile_entries,
-    entry_function,
+    library_of,
+    renamed,
 )
 
 # Blocks end where they were asked to, which the heap remembers.
@@ -216,19 +217,19 @@ def accurate_log(x: float) -> float:
     return value[0] + value[1]
 
 
+#: Functions of the C library by name.
+LIBRARY = {"exp": accurate_exp, "log": accurate_log}
+
+
 def browser() -> Target:
     """Return the target."""
-    library = {"exp": accurate_exp, "log": accurate_log}
-    renamed = {"sqrt": "llvm.sqrt.f64"}
-    for name in library:
-        renamed |= {name: f"accurate_{name}", f"llvm.{name}.f64": f"accurate_{name}"}
     return Target(
         triple="wasm32-unknown-unknown",
         cpu="generic",
         features="+bulk-memory,+nontrapping-fptoint,+sign-ext,+simd128",
         run_time=blocks(header_bytes=64) + _RUN_TIME,
-        renamed=renamed,
-        library=tuple(entry_function(f"accurate_{name}", function, {}) for name, function in library.items()),
+        renamed={"sqrt": "llvm.sqrt.f64", **renamed(LIBRARY)},
+        library=library_of(LIBRARY),
         kept=("set_heap", "__multi3"),
     )
 

@@ -12,13 +12,25 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import llvmlite.binding as llvm
+import numpy as np
 from numba import types
 
-from stoneworks.envs.rules.compiler.targets import EntryFunction, Target, TargetError, blocks, compile_entries
+from stoneworks.envs.rules.compiler import browser
+from stoneworks.envs.rules.compiler.browser import accurate_exp_in_range
+from stoneworks.envs.rules.compiler.targets import (
+    EntryFunction,
+    Target,
+    TargetError,
+    blocks,
+    compile_entries,
+    library_of,
+    renamed,
+)
+from stoneworks.envs.rules.compiler.types import Float32
 from stoneworks.extras import require_extra
 
 #: Threads of a block, which start and end together.
@@ -186,6 +198,27 @@ define void @use_room(ptr %free, ptr %end) {{
 """
 
 
+def accurate_tanh(x: float) -> float:
+    """Return the hyperbolic tangent, off by a few units in the last place at most; cards have none of double precision."""
+    size = abs(x)
+    if size < 0.5:  # Lambert's continued fraction
+        square, rest = x * x, 17.0
+        for odd in (15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0):
+            rest = odd + square / rest
+        return x / rest
+    value = 1.0 if size > 20.0 else 1.0 - 2.0 / (accurate_exp_in_range(2.0 * size) + 1.0)
+    return value if x > 0.0 else -value if x < 0.0 else x  # nan
+
+
+def accurate_expf(x: Float32) -> np.float32:
+    """Return the exponential in single precision, rounded nearly always to the nearest number."""
+    return np.float32(accurate_exp_in_range(min(max(np.float64(x), -150.0), 150.0)))
+
+
+#: Functions of the C library by name, which a card has none of.
+_LIBRARY: dict[str, Callable[..., Any]] = {**browser.LIBRARY, "expf": accurate_expf, "tanh": accurate_tanh}
+
+
 def gpu() -> Target:
     """Return the target: cards from compute capability 8.0 (2020) on, drivers from CUDA 12.0 on."""
     return Target(
@@ -194,6 +227,8 @@ def gpu() -> Target:
         features="+ptx80",
         run_time=_THREADS + _RUN_TIME + _USE_ROOM,
         wrap=lambda name, kinds: _wrapper(name, kinds, "ptx_kernel"),
+        library=library_of(_LIBRARY),
+        renamed={"sqrt": "llvm.sqrt.f64", **renamed(_LIBRARY)},
         vectorizes=False,
     )
 
@@ -210,7 +245,8 @@ def emulated() -> Target:
         run_time=(_NO_THREADS + _RUN_TIME + _USE_ROOM).replace("addrspace(3) ", ""),
         wrap=lambda name, kinds: _wrapper(name, kinds, ""),
         kept=("set_thread",),
-        renamed={},
+        library=library_of(_LIBRARY),
+        renamed=renamed(_LIBRARY),
         vectorizes=False,
         relocation="pic",
     )

@@ -15,7 +15,7 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -204,6 +204,17 @@ def entry_function(
     return EntryFunction(name, names["entry"], tuple(arguments))
 
 
+def library_of(functions: Mapping[str, Callable[..., Any]]) -> tuple[EntryFunction, ...]:
+    """Return ``Target.library`` with functions in place of those of the C library, by name."""
+    return tuple(entry_function(f"accurate_{name}", function, {}) for name, function in functions.items())
+
+
+def renamed(functions: Iterable[str]) -> dict[str, str]:
+    """Return the names that ``Target.renamed`` must contain for :func:`library_of`."""
+    intrinsics = {name: f"llvm.{name.removesuffix('f')}.f{32 if name.endswith('f') else 64}" for name in functions}
+    return {called: f"accurate_{name}" for name, intrinsic in intrinsics.items() for called in (name, intrinsic)}
+
+
 def digest(entries: Sequence[EntryFunction], modules: Sequence[ModuleType], *others: Any) -> str:
     """Return a digest of entry functions, of the source of ``modules`` that compile them, and of ``others``, for cached code."""
     kernels = [(entry.name, digest_of(entry.function, entry.arguments)) for entry in entries]
@@ -236,7 +247,9 @@ def compile_entries(target: Target, entries: Sequence[EntryFunction]) -> tuple[A
     module = llvm.parse_assembly(header + target.run_time)
     module.link_in(llvm.parse_assembly(header + REFERENCE_COUNTS))
     with _machine_code_left_out():
-        for entry in (*target.library, *entries):
+        for entry in target.library:
+            module.link_in(_module_of(entry, target._replace(wrap=None), header))
+        for entry in entries:
             module.link_in(_module_of(entry, target, header))
     exported = {*target.kept, *(entry.name for entry in entries)}
     for function in module.functions:

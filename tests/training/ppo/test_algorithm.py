@@ -8,6 +8,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import gymnasium
+import llvmlite.binding
 import numpy as np
 import pytest
 
@@ -15,8 +17,7 @@ pytest.importorskip("torch")
 
 import torch
 
-from stoneworks.envs.rules import load_game
-from stoneworks.envs.vector import VectorEnv
+from stoneworks.envs.rules import IllegalActionError, State, load_game
 from stoneworks.evaluation.match import play_match
 from stoneworks.models import UnknownBotError, load_bot
 from stoneworks.models.bots.mcts_bot import MCTSBot
@@ -25,9 +26,10 @@ from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.training.ppo.algorithm import PPO
 from stoneworks.training.ppo.config import OpponentsConfig
-from stoneworks.training.ppo.games import NetworkInputsEnv
-from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
+from stoneworks.training.ppo.games import TrainingGames
+from stoneworks.training.ppo.opponents import BotPlayer, OpponentPool, kind_of_opponent
 from stoneworks.training.ppo.report import report_sections
+from stoneworks.training.ppo.update import advantages_of
 from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.run import TrainingStatus, train_run
 from stoneworks.training.runs.run_folder import read_metrics
@@ -120,7 +122,7 @@ def test_the_agent_trains_and_plays_as_configured(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("stoneworks.training.ppo.algorithm.find_device", lambda name: asked.append(name) or found)
     algorithm = make_algorithm(tmp_path, device="cuda")
     assert asked == ["cuda"]
-    assert algorithm.model.device == algorithm.model.rollout_buffer.device == found
+    assert algorithm.device == found
     with pytest.raises(ConfigError, match=r"device must be .*'gpu'"):
         ppo(device="gpu")
 
@@ -131,24 +133,29 @@ def test_a_run_on_a_gpu_is_resumed_on_the_processor(tmp_path: Path) -> None:
     assert train_run(ppo(device="cpu"), tmp_path, resume=True).finished
 
 
-def make_pool(**arguments: Any) -> tuple[OpponentPool, BoardNetwork, VectorEnv]:
+def make_pool(**arguments: Any) -> tuple[OpponentPool, BoardNetwork, TrainingGames]:
     game = load_game("vadus", size=2)
-    network = make_network(Architecture.of_game(game, channels=4, blocks=1))
+    network = make_network(Architecture.of_game(game, channels=4, blocks=1), seed=0)
     seed = np.random.SeedSequence(0)
-    return OpponentPool(game, OpponentsConfig(**arguments), network, seed), network, VectorEnv(60, game)
+    torch.manual_seed(0)
+    return OpponentPool(game, OpponentsConfig(**arguments), network, seed), network, TrainingGames(game, 60)
 
 
-def begin(pool: OpponentPool, env: VectorEnv, update: int) -> None:
-    pool.begin_update(update, np.random.SeedSequence(update), env)
+def begin(pool: OpponentPool, games: TrainingGames, update: int) -> None:
+    pool.begin_update(update, np.random.SeedSequence(update), games)
+
+
+def opponent_names(games: TrainingGames) -> list[str]:
+    return [games.players[index].name for index in games._opponents.tolist()]
 
 
 def test_past_versions_are_spread_over_the_time_so_far_and_opponents_follow_the_shares(ppo_run: Path) -> None:
-    pool, network, env = make_pool(past=1, past_selves=4, updates_between_past_selves=2)
+    pool, network, games = make_pool(past=1, past_selves=4, updates_between_past_selves=2)
     kept = {}
     for update in range(40):
         with torch.no_grad():
             network.value.bias.fill_(update)
-        begin(pool, env, update)
+        begin(pool, games, update)
         kept[update] = sorted(
             int(name.split("/")[0].removeprefix("past-")) for name in pool.state() if name.endswith("value.bias")
         )
@@ -157,29 +164,31 @@ def test_past_versions_are_spread_over_the_time_so_far_and_opponents_follow_the_
     for name, tensor in pool.state().items():
         if name.endswith("value.bias"):
             assert f"past-{int(tensor)}/" in name, "a past self has the weights of its time"
-    pool, _, env = make_pool(latest=0, past=3, random=1, greedy=0, past_selves_at_once=2, updates_between_past_selves=1)
+    pool, _, games = make_pool(
+        latest=0, past=3, random=1, greedy=0, past_selves_at_once=2, updates_between_past_selves=1
+    )
     for update in range(5):
-        begin(pool, env, update)
-    env.reset(seed=1)
-    names = env.opponent_names
+        begin(pool, games, update)
+    games.start()
+    names = opponent_names(games)
     assert {kind_of_opponent(name) for name in names} == {"past", "random"}
     assert len(set(names)) == 3
     assert 5 < names.count("random") < 28
 
     bots = {"mcts:2": 2.0, str(ppo_run / "checkpoint"): 1.0}
-    pool, _, env = make_pool(**{**NO_OPPONENTS, "latest": 1}, bots=bots)
-    begin(pool, env, 0)
-    env.reset(seed=1)
-    counts = Counter(env.opponent_names)
+    pool, _, games = make_pool(**{**NO_OPPONENTS, "latest": 1}, bots=bots)
+    begin(pool, games, 0)
+    games.start()
+    counts = Counter(opponent_names(games))
     assert counts.keys() == {"latest", *bots}
     assert counts["mcts:2"] > counts[str(ppo_run / "checkpoint")]
 
 
 def test_the_latest_version_uses_the_current_weights_and_past_ones_stay_while_they_play() -> None:
-    pool, network, env = make_pool(latest=1, past=1, random=0, greedy=0)
-    begin(pool, env, 0)
+    pool, network, games = make_pool(latest=1, past=1, random=0, greedy=0)
+    begin(pool, games, 0)
     past = {name: tensor.clone() for name, tensor in pool.state().items()}
-    env.reset(seed=1)
+    games.start()
     with torch.no_grad():
         for weights in (*network.cell_policy.parameters(), *network.global_policy.parameters()):
             weights.zero_()
@@ -188,25 +197,25 @@ def test_the_latest_version_uses_the_current_weights_and_past_ones_stay_while_th
     generator = np.random.default_rng(0)
     lengths: dict[str, list[bool]] = {"latest": [], "past": []}
     for _ in range(20):
-        names = env.opponent_names
-        env.step((generator.random((60, 10)) * env.action_masks()).argmax(1))
+        names = opponent_names(games)
+        games.step(torch.tensor((generator.random((60, 10)) * games.action_masks.numpy()).argmax(1)))
         for row, name in enumerate(names):
-            if env.opponent_names[row] == name:
-                lengths[kind_of_opponent(name)].append(bool(env.observations()[row, 4, 0, 0]))
+            if opponent_names(games)[row] == name:
+                lengths[kind_of_opponent(name)].append(bool(games.observations[row, 4, 0, 0]))
     # The latest self now passes whenever it may.
     assert np.mean(lengths["latest"]) > 2 * np.mean(lengths["past"])
     kept = {"past_selves": 2, "updates_between_past_selves": 1, "past_selves_at_once": 2}
-    pool, _, env = make_pool(**{**NO_OPPONENTS, "past": 1}, **kept)
+    pool, _, games = make_pool(**{**NO_OPPONENTS, "past": 1}, **kept)
     for update in range(2):
-        begin(pool, env, update)
-    env.reset(seed=1)
-    assert set(env.opponent_names) == {"past-0", "past-1"}
-    begin(pool, env, 2)
+        begin(pool, games, update)
+    games.start()
+    assert set(opponent_names(games)) == {"past-0", "past-1"}
+    begin(pool, games, 2)
     assert "past-1/value.bias" not in pool.state()
-    assert "past-1" in env.opponent_names, "games in progress keep their opponents"
+    assert "past-1" in opponent_names(games), "games in progress keep their opponents"
     for _ in range(30):
-        env.step(env.action_masks().argmax(1))
-    assert set(env.opponent_names) == {"past-0", "past-2"}
+        games.step(games.action_masks.argmax(1))
+    assert set(opponent_names(games)) == {"past-0", "past-2"}
 
 
 def test_bots_that_cannot_be_opponents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,25 +231,86 @@ def test_bots_that_cannot_be_opponents(tmp_path: Path, monkeypatch: pytest.Monke
         make_pool(bots={"mcts:2": 1.0})
 
 
-def test_training_games_show_the_inputs_of_a_network_with_features() -> None:
+def test_training_games_keep_seats_results_and_last_observations() -> None:
     game = load_game("trugo(max_turns=12,pieces=3,radius=2,tiles=6)")
-    env, plain = NetworkInputsEnv(16, game), VectorEnv(16, game)
     inputs = NetworkInputs(game, True)
-    num_planes = len(game.observation_planes)
-    (observations, _), (others, _) = env.reset(seed=1), plain.reset(seed=1)
-    assert env.observation_space.contains(observations)
+    torch.manual_seed(0)
+    games = TrainingGames(game, 16, inputs=inputs)
+    games.set_opponents({BotPlayer(load_bot("random", game, seed=1), "random"): 1})
+    games.start()
+    seats, lengths, ended = games._seats.tolist(), [0] * 16, Counter[str]()
+    assert seats == [0, 1] * 8
     generator = np.random.default_rng(0)
-    ended = 0
-    while ended <= 20:
-        assert observations.shape == (16, *inputs.shape)
-        assert (observations[:, :num_planes] == others).all()
-        records = env._batch.states.copy()
-        assert (observations == inputs.of_records(records)[0]).all()
-        actions = (generator.random((16, game.num_actions)) * env.action_masks()).argmax(1)
-        observations, *_, info = env.step(actions)
-        others, *_, plain_info = plain.step(actions)
-        for row in np.flatnonzero(info.get("_final_obs", [])):
-            final = info["final_obs"][row]
-            assert (final[:num_planes] == plain_info["final_obs"][row]).all()
-            assert np.isfinite(final[num_planes:]).all()
-            ended += 1
+    while min(ended["terminated"], ended["truncated"]) < 10:
+        records = games._batch.records()
+        assert records["current_player"].tolist() == games._seats.tolist() == seats
+        assert (games.observations.numpy() == inputs.of_records(records)[0]).all()
+        actions = (generator.random((16, game.num_actions)) * games.action_masks.numpy()).argmax(1)
+        before = [State.from_record(game, record, trusted=True) for record in records]
+        done = games.step(torch.tensor(actions))
+        observations = dict(zip(done.truncated.tolist(), done.last_observations.numpy(), strict=True))
+        for row, state in enumerate(before):
+            lengths[row] += 1
+            assert done.lengths[row] == lengths[row]
+            state.apply_action(int(actions[row]))
+            if not done.dones[row]:
+                assert done.results[row] == 0
+                continue
+            if state.is_terminal():
+                assert done.results[row] == state.returns()[seats[row]]
+                if row in observations:
+                    plain = state.observation_tensor(seats[row])
+                    assert (observations[row][: len(plain)] == plain).all()
+            assert done.results[row] == 0 or row not in observations
+            ended["truncated" if row in observations else "terminated"] += 1
+            seats[row], lengths[row] = 1 - seats[row], 0
+
+
+def test_bots_are_held_to_the_rules() -> None:
+    games = TrainingGames(load_game("vadus(size=2)"), 4)
+    for answer, why in ((lambda rows: rows * 0 + 99, "got 99"), (lambda rows: [0.5] * len(rows), "integers")):
+        bot = load_bot("random", games.game, seed=1)
+        bot.step_batch = lambda batch, rows, answer=answer: answer(rows)  # type: ignore[method-assign]
+        with pytest.raises(IllegalActionError, match=f"opponent 'cheat' must be .*{why}"):
+            BotPlayer(bot, "cheat").act(games, torch.arange(4))
+
+
+def test_advantages_are_those_of_stable_baselines3() -> None:
+    buffers = pytest.importorskip("stable_baselines3.common.buffers")
+    generator = np.random.default_rng(0)
+    rewards, values = generator.normal(size=(2, 9, 5)).astype(np.float32)
+    dones = generator.random((9, 5)) < 0.3
+    space = gymnasium.spaces.Box(0, 1, (1,))
+    buffer = buffers.RolloutBuffer(9, space, gymnasium.spaces.Discrete(2), "cpu", gae_lambda=0.9, gamma=0.97, n_envs=5)
+    buffer.rewards, buffer.values = rewards, values
+    buffer.episode_starts = np.concatenate([np.zeros((1, 5)), dones[:-1]]).astype(np.float32)
+    last = torch.ones(5)
+    buffer.compute_returns_and_advantage(last, dones[-1])
+    found = advantages_of(*map(torch.tensor, (rewards, values, dones)), last, 0.97, 0.9)
+    np.testing.assert_allclose(found, buffer.advantages, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.skipif(not hasattr(llvmlite.binding, "create_pass_builder"), reason="llvmlite is too old for a GPU")
+def test_games_on_a_gpu_train_the_same_network(tmp_path: Path) -> None:
+    config = {"game": "vadus(size=3)", "frames": 3 * 64}
+    runs = {device: tmp_path / device for device in ("cpu", "emulated")}
+    for device, folder in runs.items():
+        train_run(ppo(**config, games_device=device), folder)
+    assert rows_of(runs["emulated"]) == rows_of(runs["cpu"])
+    weights = [load_checkpoint(folder / "checkpoint").network.state_dict() for folder in runs.values()]
+    assert_equal_tensors(*weights)
+    states = [load_training_state(folder / "checkpoint") for folder in runs.values()]
+    assert_equal_tensors(*states)
+    # A run goes on elsewhere.
+    more = {**config, "frames": 5 * 64}
+    assert train_run(ppo(**more), runs["emulated"], resume=True).done == 5 * 64
+    assert train_run(ppo(**more, games_device="emulated"), runs["cpu"], resume=True).done == 5 * 64
+    assert rows_of(runs["emulated"]) == rows_of(runs["cpu"])
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_games_that_cannot_be_on_a_gpu_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"games_device .* got 'cuda': .*finds no NVIDIA GPU"):
+        make_algorithm(tmp_path, games_device="cuda")
+    with pytest.raises(ConfigError, match=r"games_device must be .*'gpu'"):
+        ppo(games_device="gpu")
