@@ -206,6 +206,7 @@ def ppo(game: str, device: str, games: int, seconds: float) -> Row:
 
     from stoneworks.models.network import Architecture, make_network
     from stoneworks.training.ppo.algorithm import PPO
+    from stoneworks.training.ppo.config import PPOConfig
     from stoneworks.training.runs.config_files import parse_config
 
     loaded, steps_per_update, epochs = load_measured_game(game), 16, 1
@@ -224,6 +225,7 @@ def ppo(game: str, device: str, games: int, seconds: float) -> Row:
         "opponents": {"latest": 0.7, "past": 0.3, "random": 0, "greedy": 0, "past_selves_at_once": 1},
     }
     config = parse_config(settings, "benchmark")
+    assert isinstance(config, PPOConfig)
     network = make_network(Architecture.of_game(loaded, config.network), seed=0)
     algorithm = PPO(config, network, Path())
     updates = calls_per_second(lambda: algorithm.iterate(threading.Event()), device, seconds)

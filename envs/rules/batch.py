@@ -298,11 +298,10 @@ class Batch:
     def _rows(self, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
         if rows is None:
             return np.arange(self.num_games)
-        if (
-            isinstance(self._on_device, DeviceArrays)
-            and (found := self._on_device.rows(rows, self.num_games)) is not None
-        ):
-            return found
+        if isinstance(self._on_device, DeviceArrays):
+            selected: npt.NDArray[np.int64] | None = self._on_device.rows(rows, self.num_games)
+            if selected is not None:
+                return selected
         chosen = as_array(self._on_device.get(rows))
         if chosen.dtype == np.bool_ and chosen.shape == (self.num_games,):
             return np.flatnonzero(chosen)

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import NO_ACTION, Batch, Game
-from stoneworks.envs.rules.batch import Step
 from stoneworks.envs.rules.device import Inputs
 from stoneworks.envs.single_agent import MAX_RESTARTS, never_acts
 from stoneworks.extras import require_extra
@@ -77,8 +76,8 @@ class TrainingGames:
         self._batch = Batch(game, num_games, device=device, inputs=inputs)
         #: The games on the processor, for bots.
         self._on_processor = self._batch if device == "cpu" else Batch(game, num_games)
-        arrays = Step(*map(torch.as_tensor, self._batch._written))  # tensors that share the memory
-        self.observations, self.action_masks, self._movers, self._rewards, self._terminated, self._truncated = arrays
+        tensors = map(torch.as_tensor, self._batch._written)  # they share the memory
+        self.observations, self.action_masks, self._movers, self._rewards, self._terminated, self._truncated = tensors
         self.device = self.observations.device
         self.players: list[Player] = []
         self.has_games = False
