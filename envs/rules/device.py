@@ -162,7 +162,7 @@ class DeviceArrays:
         self._where = torch.device("cpu" if kind == "emulated" else device)
         (code,) = program_codes(game, kind, inputs=inputs)
         self._program: Any = gpu.EmulatedProgram(code) if kind == "emulated" else gpu.CudaProgram(code, device)
-        self._room = thread_room(game)
+        self._room = thread_room(game, inputs)
         self._compiled: dict[Callable[..., Any], Callable[..., None]] = {}
         self._arena = torch.empty(0, dtype=torch.uint8, device=self._where)
 
@@ -302,9 +302,10 @@ def _fields_of(dtype: Any) -> Mapping[str, Any]:
     return dtype.fields  # type: ignore[no-any-return]
 
 
-def thread_room(game: Game) -> int:
+def thread_room(game: Game, inputs: Inputs) -> int:
     """Return the bytes that a thread may allocate at a time in the kernels of a game, at least twice what was seen."""
-    return (2048 + 2 * game.state_dtype.itemsize + 32 * game.grid.num_cells) // 16 * 16
+    features = not isinstance(inputs, Planes | NoPlanes)
+    return (3 if features else 1) * ((2048 + 2 * game.state_dtype.itemsize + 32 * game.grid.num_cells) // 16 * 16)
 
 
 def _per_thread(template: Callable[..., Any]) -> tuple[str, ...]:

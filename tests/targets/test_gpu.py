@@ -22,7 +22,7 @@ import pytest
 from benchmarks import gpu as measured
 from stoneworks.envs.rules import NO_ACTION, Batch, DeviceError, IllegalActionError, load_game
 from stoneworks.envs.rules.compiler import gpu
-from stoneworks.envs.rules.device import program_codes, thread_room
+from stoneworks.envs.rules.device import Planes, program_codes, thread_room
 from stoneworks.extras import MissingDependencyError
 from stoneworks.models.network_inputs import NetworkInputs
 
@@ -78,7 +78,7 @@ def test_games_are_equal_byte_for_byte_and_threads_take_half_of_their_room(game:
     other.random_playouts()
     other.step(other.random_actions())
     other.reset()
-    room = thread_room(other.game)
+    room = thread_room(other.game, Planes(other.game))
     used = (arena[: gpu.EMULATED_THREADS * room].reshape(-1, room) != 0xA5).any(0).nonzero().max() + 1
     assert 0 < used <= room / 2
 
@@ -147,7 +147,7 @@ def test_features_and_views_of_both_players_are_equal_byte_for_byte(game: str) -
     arena.fill_(0xA5)
     other.step(other.random_actions())
     other.reset()
-    room = thread_room(other.game)
+    room = thread_room(other.game, inputs)
     used = (arena[: gpu.EMULATED_THREADS * room].reshape(-1, room) != 0xA5).any(0).nonzero().max() + 1
     assert 0 < used <= room / 2
 
