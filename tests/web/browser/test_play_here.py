@@ -30,7 +30,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     from docs import site_hooks
 
     root = tmp_path_factory.mktemp("server")
-    for path, content in site_hooks.play_files():
+    pictures = [(picture.path, (site_hooks.ROOT / "docs" / picture.path).read_bytes()) for picture in RULINGS.values()]
+    for path, content in (*site_hooks.play_files(), *pictures):
         target = root / "a" / "prefix" / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
