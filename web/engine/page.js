@@ -69,7 +69,7 @@ class Table {
     this.back = button("Take back", () => this.takeBack());
     this.hintButton = button("Hint", () => this.showHint());
     this.analyzeButton = button("Analyze", () => this.setAnalyzing(!this.isAnalyzing), { "aria-pressed": "false" });
-    const mark = ({ target }) => this.mark(target.closest("[data-row]")?.dataset.row);
+    const mark = () => this.mark();
     this.panel = h("section", { class: "agent", "aria-label": "Analysis", hidden: true, onpointerover: mark, onfocusin: mark, onpointerleave: mark, onfocusout: mark });
     const controls = h("div", { class: "play-controls" }, button("New game", () => this.start()), this.back, this.hintButton, this.analyzeButton, this.globals);
     if (this.hasAddress) controls.append(button("Copy address", () => this.copy()));
@@ -169,16 +169,19 @@ class Table {
       if (this.panel.matches(":active")) return; // a press would lose its button
       const rows = () => [h("h2", {}, PLAYERS[found.bot]), factsOf(found, colors), linesOf(found), tableOf(found, found.actions.slice(0, ROWS), (action) => this.play([action]), "analysis")];
       keepFocus(this.panel, () => this.panel.replaceChildren(...(found.error ? [h("p", { class: "error" }, found.error)] : rows())));
+      this.mark();
     };
     this.panel.replaceChildren(h("p", { class: "faint" }, player === null ? "The game is over." : "Thinking …"));
     if (this.element.dataset.state === "open") this.client.analyze({ ...this.place, actions: this.actions }, show);
     else this.client.analyze();
   }
 
-  /** Marks an action on the board. */
-  mark(action) {
-    if (this.board.hint[0] === action || this.board.chosen.length) return;
-    this.board.hint = action ? [action] : this.hint;
+  /** Marks the action under the mouse, or else that of the focus, on the board. */
+  mark() {
+    const row = this.panel.querySelector("[data-row]:hover") ?? this.panel.querySelector("[data-row]:focus-within");
+    const hint = row ? [row.dataset.row] : this.hint;
+    if (this.board.hint[0] === hint[0] || this.board.chosen.length) return;
+    this.board.hint = hint;
     this.board.render();
   }
 
