@@ -117,7 +117,7 @@ def test_a_node_with_other_code_is_an_error_that_names_both(
         for name in ("envs", "models", "evaluation", "training"):
             source = sys.modules[f"stoneworks.{name}"].__path__[0]
             shutil.copytree(source, package / name, ignore=shutil.ignore_patterns("__pycache__", "checkpoints"))
-        with (package / "envs" / "rules" / "hexhex" / "vadus.py").open("a") as file:
+        with (package / "envs" / "games" / "vadus" / "rules.py").open("a") as file:
             file.write("# changed\n")
         own = digest_of_sources("envs", "models", "evaluation", "training")
         expected = rf"node .* has stoneworks .*sources .*, the process that started the work has .*{own}"
