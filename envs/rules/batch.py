@@ -15,7 +15,7 @@ from stoneworks.envs.rules import templates
 from stoneworks.envs.rules.compiler.random_numbers import independent_seeds
 from stoneworks.envs.rules.compiler.thread_team import ThreadTeam
 from stoneworks.envs.rules.contract import NO_ACTION
-from stoneworks.envs.rules.device import DeviceArrays, Inputs, NoPlanes, Planes, arrays_of
+from stoneworks.envs.rules.device import Inputs, NoPlanes, Planes, arrays_of
 from stoneworks.envs.rules.fields import TAG
 from stoneworks.envs.rules.game import Game, IllegalActionError, PositionError, as_game
 from stoneworks.envs.rules.state import State
@@ -298,10 +298,6 @@ class Batch:
     def _rows(self, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
         if rows is None:
             return np.arange(self.num_games)
-        if isinstance(self._on_device, DeviceArrays):
-            selected: npt.NDArray[np.int64] | None = self._on_device.rows(rows, self.num_games)
-            if selected is not None:
-                return selected
         chosen = as_array(self._on_device.get(rows))
         if chosen.dtype == np.bool_ and chosen.shape == (self.num_games,):
             return np.flatnonzero(chosen)

@@ -185,9 +185,7 @@ class DeviceArrays:
         return actions.to(self._torch.int64).contiguous()
 
     def put(self, array: npt.NDArray[Any]) -> Any:
-        """Return a copy of the array on the device; of a tensor there, itself."""
-        if isinstance(array, self._torch.Tensor):
-            return array
+        """Return a copy of the array on the device."""
         if array.dtype == self._game.state_dtype:
             aligned = np.zeros(len(array), self._state_dtype)
             aligned[:] = array
@@ -229,11 +227,6 @@ class DeviceArrays:
     def read_only(self, array: Any) -> Any:
         """Return the tensor: torch has no views that cannot be written to."""
         return array
-
-    def rows(self, rows: Any, number: int) -> Any:
-        """Return the indices of the rows that a tensor ``bool[number]`` on the device selects; None for anything else."""
-        is_here = isinstance(rows, self._torch.Tensor) and rows.device == self._arena.device
-        return rows.nonzero()[:, 0] if is_here and rows.dtype == self._torch.bool and len(rows) == number else None
 
     def first_illegal(self, masks: Any, actions: Any) -> int:
         """Return the first game whose action is neither ``NO_ACTION`` nor legal, or -1, after waiting for the device."""

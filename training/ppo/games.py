@@ -135,7 +135,7 @@ class TrainingGames:
 
     def _start(self, chosen: Tensor) -> None:
         """Start the games that ``chosen``, ``bool[num_games]``, selects: reset positions, assign seats, draw opponents."""
-        self._batch.reset(chosen if self._batch.device != "cpu" else chosen.numpy())
+        self._batch.reset(chosen.cpu().numpy())
         self._started |= chosen
         self._seats = torch.where(chosen, self._num_started % 2, self._seats)
         self._num_started += chosen
