@@ -119,6 +119,7 @@ class Table {
   async update() {
     this.version += 1;
     const { version, actions } = this;
+    this.element.dataset.state = "thinking";
     this.hint = [];
     this.client.analyze();
     if (this.hasAddress) history.replaceState(null, "", actions.length ? `#${[this.key, ...actions].join(";")}` : location.pathname + location.search);
@@ -133,7 +134,10 @@ class Table {
       this.actions = [...actions, action];
       await this.update();
     } catch (error) {
-      if (version === this.version) this.say(error.message);
+      if (version !== this.version) return;
+      this.element.dataset.state = "failed";
+      this.hintButton.disabled = true;
+      this.status.textContent = error.message;
     }
   }
 
@@ -158,7 +162,7 @@ class Table {
     this.isAnalyzing = isAnalyzing;
     this.analyzeButton.setAttribute("aria-pressed", String(isAnalyzing));
     this.panel.hidden = !isAnalyzing;
-    if (isAnalyzing) this.analyze();
+    if (isAnalyzing && this.position) this.analyze();
     else this.client.analyze();
   }
 
@@ -204,15 +208,16 @@ class Table {
   }
 
   play(actions, instead = false) {
+    if (this.element.dataset.state !== "open") return; // a second click, before the position after the first is there
     this.actions = [...(instead ? this.actions.slice(0, -1) : this.actions), ...actions];
     return this.update();
   }
 
   /** Takes back the last action of the person, and what the opponent has answered. */
   takeBack() {
-    const { movers } = this.position;
-    let kept = movers.length - 1;
-    if (this.select.player.value !== "person") while (kept > 0 && movers[kept][0] !== Number(this.select.side.value)) kept -= 1;
+    const movers = this.position?.movers ?? [];
+    let kept = this.actions.length - 1;
+    if (this.select.player.value !== "person") while (kept > 0 && movers[kept] && movers[kept][0] !== Number(this.select.side.value)) kept -= 1;
     this.actions = this.actions.slice(0, kept);
     return this.update();
   }

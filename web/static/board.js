@@ -292,9 +292,9 @@ export class Board {
           "data-place": name,
           onclick: () => this.choose(name),
           onpointerenter: (event) => event.pointerType === "mouse" && this.showPreview(name),
-          onpointerleave: () => !this.held && this.hidePreview(),
+          onpointerleave: () => this.leave(),
           onfocus: () => this.showPreview(name),
-          onblur: () => !this.held && this.hidePreview(),
+          onblur: () => this.leave(),
         },
         s("title", {}, name),
         last && part(0) ? s("line", { class: "joint", x1: last[0], y1: last[1], x2: x, y2: y }) : null,
@@ -385,6 +385,14 @@ export class Board {
     const form = this.shownForm();
     this.preview = s("g", { class: "preview", transform: `translate(${x} ${y})`, "data-action": form.action }, ...parseSvg(this.position.icons[form.label]).childNodes);
     this.layer.prepend(this.preview);
+  }
+
+  /** Hides what the mouse or the focus showed on a place it leaves; where the focus is, it stays. */
+  leave() {
+    if (this.held) return;
+    this.hidePreview();
+    const focused = document.activeElement.closest(".hit")?.dataset.place;
+    if (this.hits.has(focused)) this.showPreview(focused);
   }
 
   hidePreview() {

@@ -34,6 +34,7 @@ def play(page: Page, lesson: Lesson) -> None:
             page.locator(f'[data-action="{wanted[0]}"]').click()
             continue
         for place in action_places(game, action):
+            page.mouse.move(1, 1)  # a resting mouse shows the tile on its own place
             hit(page, place.name).focus()
             for _ in range(3):
                 preview = page.locator(".preview")

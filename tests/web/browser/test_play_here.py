@@ -129,6 +129,22 @@ def test_an_address_is_a_game(address: str, open_page: OpenPage) -> None:
     expect(page.locator(".play-status")).to_contain_text("action 2 (e5) is illegal")
 
 
+def test_a_second_click_waits_for_the_position_after_the_first(address: str, open_page: OpenPage) -> None:
+    page = open_page(f"{address}/play-here.html#vadus-quick;e5;d4;d5")
+    page.get_by_role("button", name="pass").evaluate("button => { button.click(); button.click(); button.click(); }")
+    expect(page.locator(".play-status")).to_have_text("White to move: first of two stones, or a pass that ends the game")
+    assert page.evaluate("location.hash") == "#vadus-quick;e5;d4;d5;pass"
+
+
+def test_an_address_with_an_illegal_action_can_be_taken_back(address: str, open_page: OpenPage) -> None:
+    page = open_page(f"{address}/play-here.html#vadus-quick;e5;e5")
+    expect(page.locator(".play-status")).to_contain_text("action 2 (e5) is illegal")
+    page.get_by_role("button", name="Analyze").click()
+    page.get_by_role("button", name="Take back").click()
+    expect(page.locator(".stones circle")).to_have_count(1)
+    expect(page.locator(".agent tbody tr").first).to_be_visible()
+
+
 def test_a_click_says_why_it_is_illegal(address: str, open_page: OpenPage) -> None:
     page = open_page(f"{address}/play-here.html#vadus-quick;e5;d4")
     page.locator(".stones circle").first.click(force=True)  # the layer of the places is above it

@@ -181,6 +181,25 @@ def test_a_tile_is_turned_under_the_mouse_by_keys_and_by_fingers(open_game: Open
     assert_fits(page)
 
 
+def test_a_mouse_that_leaves_a_place_hides_no_tile_on_the_place_of_the_focus(open_game: OpenPage) -> None:
+    page = open_game("trugo(radius=3,tiles=7)", "d4/0")
+    preview = page.locator(".preview")
+    where = "preview => preview.getAttribute('transform')"
+    under_mouse, focused = page.locator(".hit.lay").first, page.locator(".hit.lay").last
+    under_mouse.hover()
+    expect(preview).to_be_visible()
+    focused.focus()
+    on_focus = preview.evaluate(where)
+    page.mouse.move(1, 1)
+    expect(preview).to_have_attribute("transform", on_focus)
+    under_mouse.hover()
+    assert preview.evaluate(where) != on_focus
+    page.mouse.move(1, 1)
+    expect(preview).to_have_attribute("transform", on_focus)
+    focused.blur()
+    expect(preview).to_have_count(0)
+
+
 def test_a_tap_holds_a_tile_and_further_taps_turn_it(visit: OpenPage, post: Callable[..., Any]) -> None:
     game = post("games", game="trugo(radius=3,tiles=7)", players=(None, None), confirm=True)
     page = visit(f"/play/{game['id']}", viewport={"width": 390, "height": 800}, has_touch=True)
