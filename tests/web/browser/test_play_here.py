@@ -132,7 +132,9 @@ def test_an_address_is_a_game(address: str, open_page: OpenPage) -> None:
 def test_a_second_click_waits_for_the_position_after_the_first(address: str, open_page: OpenPage) -> None:
     page = open_page(f"{address}/play-here.html#vadus-quick;e5;d4;d5")
     page.get_by_role("button", name="pass").evaluate("button => { button.click(); button.click(); button.click(); }")
-    expect(page.locator(".play-status")).to_have_text("White to move: first of two stones, or a pass that ends the game")
+    expect(page.locator(".play-status")).to_have_text(
+        "White to move: first of two stones, or a pass that ends the game"
+    )
     assert page.evaluate("location.hash") == "#vadus-quick;e5;d4;d5;pass"
 
 
