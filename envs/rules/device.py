@@ -165,6 +165,10 @@ class DeviceArrays:
         self._room = thread_room(game, inputs)
         self._compiled: dict[Callable[..., Any], Callable[..., None]] = {}
         self._arena = torch.empty(0, dtype=torch.uint8, device=self._where)
+        places = np.zeros(self._state_dtype.itemsize, np.int64)  # padding gets the first byte
+        for name, (dtype, offset, *_) in _fields_of(self._state_dtype).items():
+            places[offset : offset + dtype.itemsize] = _fields_of(game.state_dtype)[name][1] + np.arange(dtype.itemsize)
+        self._places = torch.tensor(places, device=self._where)
 
     def zeros(self, shape: tuple[int, ...], dtype: Any) -> Any:
         """Return an array of zeros."""
@@ -187,14 +191,17 @@ class DeviceArrays:
     def put(self, array: npt.NDArray[Any]) -> Any:
         """Return a copy of the array on the device."""
         if array.dtype == self._game.state_dtype:
-            aligned = np.zeros(len(array), self._state_dtype)
-            aligned[:] = array
-            array = aligned
+            rows = np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1)
+            return self.aligned(self._torch.tensor(rows, device=self._where))
         if array.dtype.fields:
             array = np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1)
         elif array.dtype == np.uint64:
             array = array.view(np.int64)
         return self._torch.tensor(array, device=self._where)
+
+    def aligned(self, records: Any) -> Any:
+        """Return the bytes ``uint8[n, bytes]`` of records of ``game.state_dtype`` on the device with each field aligned."""
+        return records.index_select(1, self._places)
 
     def get(self, array: Any) -> Any:
         """Return the array on the host; it may be the same."""

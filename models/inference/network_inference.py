@@ -83,6 +83,11 @@ class TorchInference:
 
     def __call__(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Return logits ``[n, num_actions]`` and expected results ``[n]`` for ``planes[n, input planes, height, width]``."""
-        with torch.inference_mode():
-            logits, values = self._network(torch.from_numpy(planes).to(self.device, self.dtype))
-            return logits.float().cpu().numpy(), values.float().cpu().numpy()
+        logits, values = self.infer(torch.from_numpy(planes))
+        return logits.cpu().numpy(), values.cpu().numpy()
+
+    @torch.inference_mode()
+    def infer(self, planes: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what a call returns as ``float32`` tensors on the device, without waiting for it."""
+        logits, values = self._network(planes.to(self.device, self.dtype))
+        return logits.float(), values.float()

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_number
 from stoneworks.envs.rules import Game
+from stoneworks.envs.rules.device import Inputs
 from stoneworks.models.machine import run_in_threads
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.search import tree
@@ -137,10 +138,13 @@ class _Deadline:
 
 
 class _Batch:
-    """The work buffers of a thread: the pending leaves and their observations."""
+    """The work buffers of a thread: its trees, the pending leaves and their observations."""
 
-    def __init__(self, inputs: NetworkInputs, size: int) -> None:
-        self.planes = np.empty((size, *inputs.flat_shape), np.float32)
+    trees: tree.Trees
+
+    def __init__(self, inputs: Inputs, size: int) -> None:
+        planes, height, width = inputs.shape
+        self.planes = np.empty((size, planes, height * width), np.float32)
         self.leaves: npt.NDArray[np.void] = np.empty(size, tree.LEAF)
         self.seeds = np.empty(0, np.uint64)
         self.num_leaves = self.num_evaluations = 0
@@ -205,10 +209,10 @@ class NetworkSearch:
             np.empty((max_games, max_edges), tree.EDGE),
             np.empty(max_games, tree.GAME),
         )
-        self._use(0)
-        self._inputs = NetworkInputs(game, settings.features)
+        self._inputs = self._inputs_of(game, settings.features)
         per_tree = rule.round_size if settings.batch is None else settings.batch
         self._batches = [_Batch(self._inputs, max_games * per_tree) for _ in range(settings.threads)]
+        self._use(0)
         max_collisions = _MAX_COLLISIONS if settings.threads > 1 else 0
         self._limits = tree.Limits(0, per_tree, settings.batch is None, max_collisions)
         self._changed = threading.Condition()
@@ -365,9 +369,18 @@ class NetworkSearch:
         in_network = (self.network_seconds - in_network) / len(self._batches)  # threads evaluate at the same time
         self.search_seconds += time.perf_counter() - begin - in_network
 
+    def _inputs_of(self, game: Game, features: bool) -> Inputs:
+        """Return what is written of each leaf for the network."""
+        return NetworkInputs(game, features)
+
+    def _trees_of(self, games: slice) -> tree.Trees:
+        return tree.Trees(self._game.board, *(array[games] for array in self._all_trees[1:]))
+
     def _use(self, num_games: int) -> None:
         """Take the trees of the first games as those of the last search."""
-        self.trees = tree.Trees(self._game.board, *(array[:num_games] for array in self._all_trees[1:]))
+        self.trees = self._trees_of(slice(num_games))
+        for batch in self._batches:
+            batch.trees = self.trees
 
     def _start(self, roots: npt.NDArray[np.void], generator: np.random.Generator) -> None:
         """Start a tree at each root."""
@@ -450,7 +463,7 @@ class NetworkSearch:
             ValueError: the network's output is not finite.
         """
         leaves = batch.leaves, batch.num_leaves
-        if self._expand(self.trees, *leaves, logits, values, self.discount, self._solve):
+        if self._expand(batch.trees, *leaves, logits, values, self.discount, self._solve):
             raise ValueError("the network's output must be finite: its weights are damaged, or its training diverged")
 
     def _evaluate_leaves(self, batch: _Batch) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
@@ -462,8 +475,13 @@ class NetworkSearch:
         num_evaluations = batch.num_evaluations
         if num_evaluations == 0:
             return np.empty((0, self._game.num_actions), np.float32), np.empty(0, np.float32)
-        begin = time.perf_counter()
-        logits, values = self.evaluate(batch.planes[:num_evaluations].reshape(num_evaluations, *self._inputs.shape))
+        logits, values = self._in_network(batch.planes[:num_evaluations].reshape(num_evaluations, *self._inputs.shape))
+        return logits, self._mixed(batch, values)
+
+    def _in_network(self, leaves: Any) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Return the network's logits and values for what it is given of leaves, after checks of their shapes."""
+        begin, num_evaluations = time.perf_counter(), len(leaves)
+        logits, values = self.evaluate(leaves)
         seconds = time.perf_counter() - begin
         with self._changed:
             self.network_seconds += seconds
@@ -473,8 +491,12 @@ class NetworkSearch:
                 f"the network's logits and values for {num_evaluations} positions of {self._game} must have the shapes {shapes[0]} "
                 f"and {shapes[1]}, got {logits.shape} and {values.shape}"
             )
-        if self._leaf_values is not None and self.leaf_value_weight > 0:
-            leaves = batch.leaves, batch.num_leaves, num_evaluations
-            others = self._leaf_values.evaluate(self.trees, *leaves, batch.seeds)
-            values = values + np.float32(self.leaf_value_weight) * (others - values)
         return logits, values
+
+    def _mixed(self, batch: _Batch, values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Return the network's values of the leaves of a batch with the leaf values mixed in."""
+        if self._leaf_values is None or self.leaf_value_weight <= 0:
+            return values
+        leaves = batch.leaves, batch.num_leaves, batch.num_evaluations
+        others = self._leaf_values.evaluate(batch.trees, *leaves, batch.seeds)
+        return values + np.float32(self.leaf_value_weight) * (others - values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from stoneworks.envs.rules.fields import NO_WINNER
 from stoneworks.envs.rules.parts import heuristic_scale
 from stoneworks.evaluation.match import random_opening
 from stoneworks.models.bots.greedy_bot import GreedyBot
+from stoneworks.models.search.device_search import RecordEvaluation
 from stoneworks.models.search.leaf_values import make_leaf_values
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchResult, SearchSettings
 from stoneworks.training.alphazero.config import AlphaZeroConfig, has_ownership
@@ -152,15 +153,16 @@ class SelfPlay:
     def __init__(
         self,
         game: Game,
-        evaluate: Evaluate,
+        evaluate: Evaluate | RecordEvaluation,
         config: AlphaZeroConfig,
         seed: np.random.SeedSequence,
         *,
         num_games: int | None = None,
+        make_search: Callable[..., NetworkSearch] = NetworkSearch,
     ) -> None:
         num_games = config.self_play.num_games if num_games is None else num_games
         simulations = config.search.simulations
-        self.search = NetworkSearch(
+        self.search = make_search(
             game,
             evaluate,
             SearchSettings(

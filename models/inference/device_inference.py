@@ -1,0 +1,109 @@
+"""``DeviceEvaluator``: a device gets positions as records, fills the planes, and evaluates them with a network."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules import templates
+from stoneworks.envs.rules.device import DeviceArrays
+from stoneworks.extras import require_extra
+from stoneworks.models.inference.network_inference import TorchInference
+from stoneworks.models.network import BoardNetwork
+from stoneworks.models.network_inputs import NetworkInputs
+
+with require_extra("train", "networks"):
+    import torch
+    from torch import Tensor
+
+
+class DeviceInference(TorchInference):
+    """A network on a device, which several evaluators use in turn.
+
+    Attributes:
+        name: the device: ``cuda``, ``cuda:1``, ..., or ``emulated`` (see ``Batch``).
+    """
+
+    def __init__(self, network: BoardNetwork, name: str, dtype: torch.dtype) -> None:
+        """Copy the network to the device."""
+        super().__init__(network, device=torch.device("cpu" if name == "emulated" else name), dtype=dtype)
+        self.name = name
+        self._lock = threading.Lock()
+        self._stream = None
+        if self.device.type == "cuda":
+            self._stream = torch.cuda.Stream(self.device)
+            self._wait_for_others(self._stream)
+
+    def _wait_for_others(self, stream: torch.cuda.Stream) -> None:
+        stream.wait_stream(torch.cuda.default_stream(self.device))
+
+    @contextlib.contextmanager
+    def in_turn(self) -> Iterator[None]:
+        """Start work on the device after that of other threads; on a GPU, leaving does not wait for it."""
+        with self._lock, torch.cuda.stream(self._stream):
+            yield
+
+    def load_weights(self, weights: Mapping[str, Tensor]) -> None:
+        """Load the weights of a network with the same architecture, between two evaluations."""
+        with self.in_turn():
+            if self._stream is not None:
+                self._wait_for_others(self._stream)
+            super().load_weights(weights)
+            if self._stream is not None:
+                self._stream.synchronize()  # the caller may change its weights
+
+
+class DeviceEvaluator:
+    """Evaluates positions of a game (see :class:`stoneworks.models.search.device_search.RecordEvaluation`).
+
+    All logits come back, not only those of legal actions: finding these would take the device as long as the copy that it saves.
+    """
+
+    def __init__(self, inference: DeviceInference, inputs: NetworkInputs, max_positions: int) -> None:
+        """Load the game's program on the device; it is compiled if necessary.
+
+        Raises:
+            MissingDependencyError, DeviceError, TargetError: see ``Batch``.
+        """
+        game = inputs.game
+        self._inference, self._inputs = inference, inputs
+        with inference.in_turn():
+            self._device = DeviceArrays(game, inference.name, inputs)
+            self._board = self._device.put(game.board)
+        self._observe = self._device.compiled(templates.observe_batch)
+
+        def on_host(*shape: int, dtype: torch.dtype) -> Tensor:
+            return torch.empty(shape, dtype=dtype, pin_memory=inference.device.type == "cuda")
+
+        self._records = on_host(max_positions, game.state_dtype.itemsize, dtype=torch.uint8)
+        self._logits = on_host(max_positions, game.num_actions, dtype=torch.float32)
+        self._values = on_host(max_positions, dtype=torch.float32)
+        self.records: npt.NDArray[np.uint8] = self._records.numpy()
+
+    def planes_of(self, number: int) -> Tensor:
+        """Return the planes of the first records of the buffer, ``float32[number, planes, height, width]`` on the device."""
+        states = self._device.aligned(self._records[:number].to(self._inference.device, non_blocking=True))
+        players = self._device.field(states, "current_player").to(torch.int64)
+        num_planes, height, width = self._inputs.shape
+        planes = self._device.zeros((number, num_planes, height * width), np.float32)
+        self._observe(self._board, states, players, planes)
+        return planes.reshape(number, *self._inputs.shape)  # type: ignore[no-any-return]
+
+    @torch.inference_mode()
+    def __call__(self, records: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Return the logits and values of the first records of the buffer; the next call overwrites them."""
+        number = len(records)
+        results = self._logits[:number], self._values[:number]
+        done = torch.cuda.Event() if self._inference.device.type == "cuda" else None
+        with self._inference.in_turn():
+            for result, found in zip(results, self._inference.infer(self.planes_of(number)), strict=True):
+                result.copy_(found, non_blocking=True)
+            if done is not None:
+                done.record()
+        if done is not None:
+            done.synchronize()  # other threads go on
+        return results[0].numpy(), results[1].numpy()
