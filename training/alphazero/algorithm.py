@@ -47,13 +47,14 @@ from stoneworks.models.machine import num_processors
 from stoneworks.models.network import BoardNetwork
 from stoneworks.text import percent
 from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.device_self_play import make_self_play, num_devices
 from stoneworks.training.alphazero.learner import Learner, Losses
 from stoneworks.training.alphazero.processes import SelfPlayProcesses
 from stoneworks.training.alphazero.replay_buffer import ReplayBuffers
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlayTimings
-from stoneworks.training.alphazero.sources import GameSource, InProcessSelfPlay, device_and_dtype, make_inference
+from stoneworks.training.alphazero.sources import GameSource, device_and_dtype, make_inference
 from stoneworks.training.runs.algorithms import Algorithm, Row, TrainingMatch
-from stoneworks.training.runs.hardware import torch_threads
+from stoneworks.training.runs.hardware import find_device, torch_threads
 from stoneworks.training.runs.schedule import value_at
 
 if TYPE_CHECKING:
@@ -119,6 +120,8 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
     def __init__(self, config: AlphaZeroConfig, network: BoardNetwork, folder: Path) -> None:
         """See :class:`Algorithm`."""
         super().__init__(config, network, folder)
+        if config.self_play.device == "cuda":
+            find_device("cuda", "self_play.device")
         self.learner = Learner(network, config.learner, *device_and_dtype(config))
         self.network = self.learner.acting_network
         self.generator = np.random.default_rng(config.seed_sequence(_LEARNING))
@@ -196,6 +199,8 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
 
     def _open_source(self) -> GameSource:
         number = self.config.processes
+        if number < 0 and self.config.self_play.device != "cpu":
+            number = num_devices(self.config)
         if number < 0:
             number = 0 if num_processors() == 1 else num_processors()
         seed = self.config.seed_sequence(_SELF_PLAY, self.iterations)
@@ -204,7 +209,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
 
             return ClusterSelfPlay(self.network, self.config, seed, self.progress, self.show_message)
         if number == 0:
-            return InProcessSelfPlay(self.network, self.config, seed, self.progress)
+            return make_self_play(self.network, self.config, seed, self.progress)
         return SelfPlayProcesses(self.network, self.config, seed, number, self.progress)
 
     def _learn(self) -> Losses | None:

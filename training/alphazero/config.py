@@ -95,6 +95,9 @@ class SelfPlayConfig(Document):
     Attributes:
         num_games: number of concurrent games per process, which is also the batch size of the network. With several
             ``games``, that of the one with the largest share; the others have fewer.
+        device: where positions are evaluated: ``cpu`` for the network on ``device`` of the run and the rest on the processor; ``cuda``
+            for features and network on a GPU, one process for each (see docs/gpu.md); or ``emulated``, the same without a GPU,
+            for tests. Games are then in two halves; while one is evaluated, all processors walk the trees of the other.
         random_opening_share: share of games that start with random actions.
         random_opening_actions: maximum number of these actions; the number is uniform from 1.
         random_action_share: share of later actions that are random instead: first the plane or the global action is drawn,
@@ -103,6 +106,7 @@ class SelfPlayConfig(Document):
     """
 
     num_games: Int = Field(128, ge=1)
+    device: Literal["cpu", "cuda", "emulated"] = "cpu"
     random_opening_share: float = Field(0.8, ge=0, le=1)
     random_opening_actions: Int = Field(12, ge=1)
     random_action_share: float = Field(0.0, ge=0, lt=1)
@@ -187,7 +191,7 @@ class AlphaZeroConfig(RunConfig):
         positions: total number of training positions. The run ends with complete games, so there are a few more.
         positions_per_iteration: new positions per iteration, which ends with gradient steps and a new acting network.
         processes: number of self-play processes in addition to the learner; 0 to alternate in one process; -1 to choose
-            automatically: 0 on one core, else one per core. Runs are reproducible only with 0. With ``cluster``, the
+            automatically: 0 on one core, else one per core, or per GPU with ``self_play.device``. Runs are reproducible only with 0. With ``cluster``, the
             maximum number of self-play actors; -1 for one per core of the cluster.
         cluster: Ray cluster for self-play: ``auto`` for the one of this machine, or ``HOST:PORT`` of its head node; empty
             to use this machine alone.
@@ -279,6 +283,7 @@ class AlphaZeroConfig(RunConfig):
         no_planes = f"be 0: {game} has no planes {' and '.join(OWNERSHIP_PLANES)}"
         no_heuristic = f": {game} has no heuristic"
         no_heuristic_values = f"be playouts or none{no_heuristic}"
+        of_games, on_device = self.self_play, self.self_play.device != "cpu"
         for key, value, is_valid, allowed in (
             ("games", names, fits, f"be {game.name} with the planes of {game}"),
             ("games", names, not names or str(game) in names, f"contain game, {game}"),
@@ -286,6 +291,8 @@ class AlphaZeroConfig(RunConfig):
             ("games", self.games, not names or is_played, "have a share above 0 at any time"),
             ("search.capped_simulations", capped, is_capped, f"be at most search.simulations, {most}"),
             ("processes", self.processes, not self.cluster or self.processes != 0, "be -1 or >= 1 with a cluster"),
+            ("self_play.device", of_games.device, not (on_device and self.cluster), "be cpu with a cluster"),
+            ("self_play.num_games", of_games.num_games, not on_device or of_games.num_games > 1, "be >= 2 on a device"),
             ("learner.ownership_weight", weight, weight == 0 or has_ownership(game), no_planes),
             ("search.leaf_values", search.leaf_values, search.leaf_values in leaf_values, no_heuristic_values),
             ("play.leaf_values", self.play.leaf_values, self.play.leaf_values in leaf_values, no_heuristic_values),

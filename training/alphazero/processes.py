@@ -17,8 +17,9 @@ from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.processes import check_main_guard, exit_with_parent, interrupts_blocked, raise_for_main_guard
 from stoneworks.registry import Entry, add_entries, added_entries
 from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.device_self_play import Place, make_self_play
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlayTimings
-from stoneworks.training.alphazero.sources import GameSource, InProcessSelfPlay, SelfPlayError
+from stoneworks.training.alphazero.sources import GameSource, SelfPlayError
 
 with require_extra("train", "training runs"):
     from torch import Tensor
@@ -57,10 +58,12 @@ class SelfPlayProcesses(GameSource):
         self.processes: list[Any] = []
         try:
             with interrupts_blocked():
-                for own_seed, weights in zip(seed.spawn(num_processes), self._weights, strict=True):
+                given = zip(seed.spawn(num_processes), self._weights, strict=True)
+                for number, (own_seed, weights) in enumerate(given):
+                    place = Place(number, num_processes)
                     process = context.Process(
                         target=_play_for_ever,
-                        args=(added_entries(), network.architecture, config, own_seed, weights, self._games),
+                        args=(added_entries(), network.architecture, config, own_seed, place, weights, self._games),
                         daemon=True,
                     )
                     process.start()
@@ -116,6 +119,7 @@ def _play_for_ever(
     architecture: Architecture,
     config: AlphaZeroConfig,
     seed: np.random.SeedSequence,
+    place: Place,
     weights: Any,
     games: Any,
 ) -> None:
@@ -125,7 +129,7 @@ def _play_for_ever(
         add_entries(entries)
         network = make_network(architecture, seed=0)
         newest = weights.get()
-        self_play = InProcessSelfPlay(network, config, seed)
+        self_play = make_self_play(network, config, seed, place=place)
         waiting: list[PlayedGame] = []
         timings: list[SelfPlayTimings] = []
         while True:

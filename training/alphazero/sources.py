@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules import load_game
+from stoneworks.envs.rules import Game, load_game
 from stoneworks.extras import require_extra
 from stoneworks.models.inference import network_inference
 from stoneworks.models.inference.network_inference import DTYPES, Inference, fastest_dtype
@@ -93,7 +93,12 @@ class InProcessSelfPlay(GameSource):
     """
 
     def __init__(
-        self, network: BoardNetwork, config: AlphaZeroConfig, seed: np.random.SeedSequence, progress: float = 0.0
+        self,
+        network: BoardNetwork,
+        config: AlphaZeroConfig,
+        seed: np.random.SeedSequence,
+        progress: float = 0.0,
+        inference: Inference | None = None,
     ) -> None:
         """Begin the concurrent games: ``config.self_play.num_games`` of the game with the largest share.
 
@@ -101,7 +106,7 @@ class InProcessSelfPlay(GameSource):
         games of a small share would take most of a run until the first of them end.
         """
         torch.set_num_threads(config.threads)
-        self._inference = make_inference(network, config)
+        self._inference = make_inference(network, config) if inference is None else inference
         shares = config.largest_shares()
         largest = max(shares.values())
         most = config.self_play.num_games
@@ -109,16 +114,13 @@ class InProcessSelfPlay(GameSource):
         self._config = config
         self._due = dict.fromkeys(shares, 0.0)
         self.parts = {
-            game: SelfPlay(
-                load_game(game),
-                self._inference,
-                config,
-                own_seed,
-                num_games=min(most, max(MIN_GAMES, round(most * share / largest))),
-            )
+            game: self._begin(load_game(game), own_seed, min(most, max(MIN_GAMES, round(most * share / largest))))
             for (game, share), own_seed in zip(shares.items(), seeds, strict=True)
         }
         self.update(network.playing_state_dict(), progress)
+
+    def _begin(self, game: Game, seed: np.random.SeedSequence, num_games: int) -> SelfPlay:
+        return SelfPlay(game, self._inference, self._config, seed, num_games=num_games)
 
     def step(self) -> tuple[list[PlayedGame], SelfPlayTimings]:
         """Play one action in each game of one part; return the finished games, and the time and counts of this step."""
@@ -137,6 +139,10 @@ class InProcessSelfPlay(GameSource):
     def update(self, weights: Mapping[str, Tensor | npt.NDArray[np.float32]], progress: float) -> None:
         """See :meth:`GameSource.update`."""
         self._inference.load_weights({name: torch.as_tensor(values) for name, values in weights.items()})
+        self.set_progress(progress)
+
+    def set_progress(self, progress: float) -> None:
+        """Set ``progress``, the completed fraction of the run in [0, 1]."""
         self._shares = self._config.shares(progress)
         for self_play in self.parts.values():
             self_play.set_progress(progress)

@@ -22,14 +22,14 @@ from stoneworks.models.network import torch_defaults
 from stoneworks.training.runs.algorithms import ConfigError
 
 
-def find_device(name: str) -> torch.device:
-    """Return the device of a configuration (see ``Device``). Raises ``ConfigError`` if it is not available."""
+def find_device(name: str, key: str = "device") -> torch.device:
+    """Return the device that a configuration has under ``key`` (see ``Device``). Raises ``ConfigError`` if it is not available."""
     device = fastest_device() if name == "auto" else torch.device(name)
     try:
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError) as error:  # torch raises either for a device that does not exist
         reason = str(error).partition("\n")[0]
-        raise ConfigError(f"device must be available on this machine, got {name!r}: {reason}") from None
+        raise ConfigError(f"{key} must be available on this machine, got {name!r}: {reason}") from None
     return device
 
 
