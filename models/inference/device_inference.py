@@ -91,7 +91,7 @@ class DeviceEvaluator:
         num_planes, height, width = self._inputs.shape
         planes = self._device.zeros((number, num_planes, height * width), np.float32)
         self._observe(self._board, states, players, planes)
-        return planes.reshape(number, *self._inputs.shape)  # type: ignore[no-any-return]
+        return planes.reshape(number, *self._inputs.shape)
 
     @torch.inference_mode()
     def __call__(self, records: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:

@@ -133,5 +133,3 @@ def _copy_records(part: _Batch, records: npt.NDArray[np.uint8]) -> None:
     rows = states.view(np.uint8).reshape(-1, states.dtype.itemsize)
     numbers = leaves["game"].astype(np.int64) * states.shape[1] + leaves["node"]
     np.take(rows, numbers, 0, out=records, mode="clip")  # "raise" would copy them twice
-
-

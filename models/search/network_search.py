@@ -479,7 +479,11 @@ class NetworkSearch:
         return logits, self._mixed(batch, values)
 
     def _in_network(self, leaves: Any) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Return the network's logits and values for what it is given of leaves, after checks of their shapes."""
+        """Return the network's logits and values for what it is given of leaves.
+
+        Raises:
+            ValueError: they have other shapes.
+        """
         begin, num_evaluations = time.perf_counter(), len(leaves)
         logits, values = self.evaluate(leaves)
         seconds = time.perf_counter() - begin

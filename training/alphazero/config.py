@@ -95,9 +95,10 @@ class SelfPlayConfig(Document):
     Attributes:
         num_games: number of concurrent games per process, which is also the batch size of the network. With several
             ``games``, that of the one with the largest share; the others have fewer.
-        device: where positions are evaluated: ``cpu`` for the network on ``device`` of the run and the rest on the processor; ``cuda``
-            for features and network on a GPU, one process for each (see docs/gpu.md); or ``emulated``, the same without a GPU,
-            for tests. Games are then in two halves; while one is evaluated, all processors walk the trees of the other.
+        device: where positions are evaluated: ``cpu`` for the network on ``device`` of the run and all else on the processor;
+            ``cuda`` for observations, features and network on a GPU, with a process for each GPU (see docs/gpu.md); or
+            ``emulated``, the same without a GPU, for tests. On a GPU, the games are in two halves: while one is evaluated, all
+            processors walk the trees of the other.
         random_opening_share: share of games that start with random actions.
         random_opening_actions: maximum number of these actions; the number is uniform from 1.
         random_action_share: share of later actions that are random instead: first the plane or the global action is drawn,
@@ -191,8 +192,8 @@ class AlphaZeroConfig(RunConfig):
         positions: total number of training positions. The run ends with complete games, so there are a few more.
         positions_per_iteration: new positions per iteration, which ends with gradient steps and a new acting network.
         processes: number of self-play processes in addition to the learner; 0 to alternate in one process; -1 to choose
-            automatically: 0 on one core, else one per core, or per GPU with ``self_play.device``. Runs are reproducible only with 0. With ``cluster``, the
-            maximum number of self-play actors; -1 for one per core of the cluster.
+            automatically: 0 on one core, else one per core, or one per GPU with ``self_play.device``. Runs are reproducible
+            only with 0. With ``cluster``, the maximum number of self-play actors; -1 for one per core of the cluster.
         cluster: Ray cluster for self-play: ``auto`` for the one of this machine, or ``HOST:PORT`` of its head node; empty
             to use this machine alone.
         threads: number of torch threads per process. Searches on CPUs evaluate networks of this package on one thread in any

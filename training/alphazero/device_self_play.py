@@ -69,9 +69,9 @@ class DeviceSelfPlay(GameSource):
             MissingDependencyError, DeviceError, TargetError: see ``Batch``.
         """
         number, num_processes = place or Place(0, 1)
-        name = config.self_play.device
-        name = f"cuda:{number % num_devices(config)}" if name == "cuda" else name
-        dtype = fastest_dtype(torch.device(name)) if name != "emulated" else torch.float32
+        is_emulated = config.self_play.device == "emulated"
+        name = "emulated" if is_emulated else f"cuda:{number % num_devices(config)}"
+        dtype = torch.float32 if is_emulated else fastest_dtype(torch.device(name))
         dtype = dtype if config.precision == "auto" else DTYPES[config.precision]
         threads = threads or max(1, num_processors() // num_processes)
         self._inference = DeviceInference(network, name, dtype)
@@ -80,7 +80,9 @@ class DeviceSelfPlay(GameSource):
         self._threads = ThreadPoolExecutor(2)
         self._running: dict[_Half, Future[tuple[list[PlayedGame], SelfPlayTimings]]] = {}
         self.halves = [
-            _Half(network, _with_games(config, (config.self_play.num_games + one) // 2), of_half, self._inference, threads)
+            _Half(
+                network, _with_games(config, (config.self_play.num_games + one) // 2), of_half, self._inference, threads
+            )
             for one, of_half in enumerate(seed.spawn(2))
         ]
 

@@ -66,7 +66,7 @@ def test_errors_of_the_network_and_of_settings_are_raised() -> None:
     roots = game.blank_records(NUM_GAMES)
     with pytest.raises(ValueError, match="the network's output must be finite"):
         search.run(roots, 4, np.random.default_rng(0))
-    with pytest.raises(ValueError, match="threads must be .*, got 0"):
+    with pytest.raises(ValueError, match=r"threads must be .*, got 0"):
         DeviceSearch(game, network, SearchSettings(Gumbel()), max_games=1, max_simulations=4, threads=0)
-    with pytest.raises(ValueError, match="threads of the settings must be .*, got 2"):
+    with pytest.raises(ValueError, match=r"threads of the settings must be .*, got 2"):
         DeviceSearch(game, network, SearchSettings(Gumbel(), threads=2), max_games=1, max_simulations=4)
