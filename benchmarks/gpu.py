@@ -1,13 +1,14 @@
 """Check and measure games on a GPU (docs/gpu.md): ``python -m benchmarks.gpu --output gpu.jsonl``.
 
-Needs nothing but numpy, numba, lazy_loader, typer, torch and cuda-bindings; the part ``ppo`` also the extra ``train``. Each part is
-a process with its own time limit, which appends its row to the file at once. All parts together take ``--minutes`` at most. A part
-that fails has a row with its error.
+Needs nothing but numpy, numba, lazy_loader, typer, torch and cuda-bindings; ``ppo`` and ``self_play`` also the extra ``train``. Each
+part is a process with its own time limit, which appends its row to the file at once. All parts together take ``--minutes`` at most.
+A part that fails has a row with its error.
 
 The rates per second are those of all games together. ``bound`` is the rate at which the bytes that an action must move would fill
 the card's memory bandwidth, which is measured by copying: records are read and written, masks are written and read, and of
 observations the entries that change. Of PPO it is what the bare network would do at its best batch, if a training step takes as
-long as three evaluations.
+long as three evaluations; of self-play it is the bare network at its best batch, and the shares are those of the time of both
+halves: walking trees, waiting for the device (also while it has the other half), and the rest.
 """
 
 from __future__ import annotations
@@ -37,10 +38,13 @@ GAMES = (
     "trugo(tiles=36)",
     "hex(size=11,swap=False)",
 )
-#: The parts in order, with the seconds that each may take for a game, of 8 minutes in all; the first is for all games at once.
-PARTS = {"compile": 120.0, "card": 20.0, "check": 20.0, "playouts": 15.0, "steps": 15.0, "ppo": 40.0}
+#: The parts in order, with the seconds of 8 minutes that each may take for a game, which most do not need; the first is for all
+#: games at once.
+PARTS = {"compile": 120.0, "card": 20.0, "check": 20.0, "playouts": 15.0, "steps": 15.0, "ppo": 40.0, "self_play": 80.0}
 #: Parts that are for the first game alone.
-FOR_ONE_GAME = ("card", "ppo")
+FOR_ONE_GAME = ("card", "ppo", "self_play")
+#: Concurrent games of self-play, at most.
+MAX_SELF_PLAY_GAMES = 8192
 ARRAYS = ("observations", "action_masks", "current_players", "rewards", "terminated", "truncated", "returns")
 
 Row = dict[str, Any]
@@ -229,15 +233,57 @@ def ppo(game: str, device: str, games: int, seconds: float) -> Row:
     network = make_network(Architecture.of_game(loaded, config.network), seed=0)
     algorithm = PPO(config, network, Path())
     updates = calls_per_second(lambda: algorithm.iterate(threading.Event()), device, seconds)
-    best = 0.0
     with torch.inference_mode():
-        for batch_size in (256, 4096, 65536):
-            if batch_size <= max(256, games):
-                planes = algorithm.games.observations[:1].expand(batch_size, -1, -1, -1).to(algorithm.device)
-                rate = calls_per_second(lambda planes=planes: network(planes), device, seconds / 8)  # type: ignore[misc]
-                best = max(best, batch_size * rate)
+        best = evaluations_per_second(
+            network, algorithm.games.observations[:1].to(algorithm.device), games, device, seconds
+        )
     bound = best / (2 + 3 * epochs)  # the learner, its opponent, and training
     return {"games": games, **_rates(updates * games * steps_per_update, bound)}
+
+
+def self_play(game: str, device: str, games: int, seconds: float) -> Row:
+    """Measure simulations of self-play with features and the default network, whose leaves the device evaluates, and without."""
+    from stoneworks.envs.rules.parts import has_features
+    from stoneworks.models.inference.device_inference import DeviceEvaluator
+    from stoneworks.models.network import Architecture, make_network
+    from stoneworks.models.network_inputs import NetworkInputs
+    from stoneworks.training.alphazero.config import AlphaZeroConfig
+    from stoneworks.training.alphazero.device_self_play import DeviceSelfPlay, Place
+    from stoneworks.training.alphazero.self_play import SelfPlayTimings
+    from stoneworks.training.runs.config_files import parse_config
+
+    loaded, games = load_measured_game(game), max(2, min(games, MAX_SELF_PLAY_GAMES))
+    row: Row = {"games": games}
+    for features in (True, False) if has_features(loaded) else (False,):
+        settings = {
+            "algorithm": "alphazero",
+            "game": str(loaded),
+            "positions": 10**12,
+            "network": {"features": features},
+            "search": {"leaf_values": "none"},
+            "self_play": {"num_games": games, "device": device.partition(":")[0]},
+        }
+        config = parse_config(settings, "benchmark")
+        assert isinstance(config, AlphaZeroConfig)
+        network = make_network(Architecture.of_game(loaded, config.network), seed=0)
+        source = DeviceSelfPlay(network, config, np.random.SeedSequence(0), place=Place(0, 1))
+        for _ in range(4):  # compiles, and lets the halves get out of step
+            source.step()
+        steps, start = [], time.perf_counter()
+        while (taken := time.perf_counter() - start) < 4 * seconds:
+            steps.append(source.step()[1])
+        source.close()
+        found = SelfPlayTimings.sum(steps)
+        rate = found.num_simulations / taken
+        if row.get("per_s"):
+            return {**row, "without_features_per_s": round(rate)}
+        evaluator = DeviceEvaluator(source.inference, NetworkInputs(loaded, features), 1)
+        evaluator.records[0] = Batch(loaded, 1).records().view(np.uint8)
+        bound = evaluations_per_second(source.inference.infer, evaluator.planes_of(1), games, device, seconds)
+        row |= _rates(rate, bound)
+        parts = {"tree": found.search_seconds, "device": found.network_seconds, "rest": found.other_seconds}
+        row |= {f"{name}_share": round(part / sum(parts.values()), 3) for name, part in parts.items()}
+    return row
 
 
 _PARTS: dict[str, Callable[[str, str, int, float], Row]] = {
@@ -247,6 +293,7 @@ _PARTS: dict[str, Callable[[str, str, int, float], Row]] = {
     "playouts": playouts,
     "steps": steps,
     "ppo": ppo,
+    "self_play": self_play,
 }
 
 
@@ -274,6 +321,18 @@ def bandwidth(device: str, seconds: float) -> float:
     source = torch.zeros(1 << (22 if where == "cpu" else 30), dtype=torch.uint8, device=where)
     target = torch.empty_like(source)
     return 2 * len(source) * calls_per_second(lambda: target.copy_(source), device, seconds / 4)
+
+
+def evaluations_per_second(
+    network: Callable[[Any], object], planes: Any, games: int, device: str, seconds: float
+) -> float:
+    """Return how many positions a network evaluates at its best batch of up to ``games``, given the planes of one."""
+    best = 0.0
+    for size in (256, 4096, 65536):
+        if size <= max(256, games):
+            batch = planes.repeat(size, 1, 1, 1)
+            best = max(best, size * calls_per_second(lambda batch=batch: network(batch), device, seconds / 8))  # type: ignore[misc]
+    return best
 
 
 def calls_per_second(call: Callable[[], object], device: str, seconds: float) -> float:

@@ -298,6 +298,10 @@ def test_the_benchmark_runs_from_end_to_end(tmp_path: Path) -> None:
         assert "size" in rows[part, "vadus(size=1)"]["error"]
     assert rows["steps", "vadus(size=3)"]["without_observations_per_s"] > 0
     assert rows["ppo", "vadus(size=3)"]["per_s"] > 0 < rows["ppo", "vadus(size=3)"]["bound_per_s"]
+    self_play = rows["self_play", "vadus(size=3)"]
+    assert self_play["per_s"] > 0 < self_play["bound_per_s"]
+    assert self_play["without_features_per_s"] > 0
+    assert sum(self_play[f"{part}_share"] for part in ("tree", "device", "rest")) == pytest.approx(1, abs=0.002)
     assert {part for part, _ in rows} == set(measured.PARTS)
 
 

@@ -42,6 +42,7 @@ class DeviceSelfPlay(GameSource):
 
     Attributes:
         halves: the self-play of each half.
+        inference: the network on the device.
     """
 
     def __init__(
@@ -74,14 +75,14 @@ class DeviceSelfPlay(GameSource):
         dtype = torch.float32 if is_emulated else fastest_dtype(torch.device(name))
         dtype = dtype if config.precision == "auto" else DTYPES[config.precision]
         threads = threads or max(1, num_processors() // num_processes)
-        self._inference = DeviceInference(network, name, dtype)
+        self.inference = DeviceInference(network, name, dtype)
         self._until = ALL_COMPLETED if place is None else FIRST_COMPLETED
         self._progress = progress
         self._threads = ThreadPoolExecutor(2)
         self._running: dict[_Half, Future[tuple[list[PlayedGame], SelfPlayTimings]]] = {}
         self.halves = [
             _Half(
-                network, _with_games(config, (config.self_play.num_games + one) // 2), of_half, self._inference, threads
+                network, _with_games(config, (config.self_play.num_games + one) // 2), of_half, self.inference, threads
             )
             for one, of_half in enumerate(seed.spawn(2))
         ]
@@ -101,7 +102,7 @@ class DeviceSelfPlay(GameSource):
 
     def update(self, weights: Mapping[str, Tensor | npt.NDArray[np.float32]], progress: float) -> None:
         """See :meth:`GameSource.update`. The weights change between two evaluations; searches go on."""
-        self._inference.load_weights({name: torch.as_tensor(values) for name, values in weights.items()})
+        self.inference.load_weights({name: torch.as_tensor(values) for name, values in weights.items()})
         self._progress = progress
 
     def close(self) -> None:
