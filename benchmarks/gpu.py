@@ -1,8 +1,8 @@
 """Check and measure games on a GPU (docs/gpu.md): ``python -m benchmarks.gpu --output gpu.jsonl``.
 
-Needs nothing but numpy, numba, lazy_loader, typer, torch and cuda-bindings; ``ppo`` and ``self_play`` also the extra ``train``. Each
-part is a process with its own time limit, which appends its row to the file at once. All parts together take ``--minutes`` at most.
-A part that fails has a row with its error.
+Needs nothing but numpy, numba, lazy_loader, typer, torch and cuda-bindings; ``ppo`` and ``self_play`` also the extra ``train``.
+Each part is a process with its own time limit, which appends its row to the file at once. All parts together take ``--minutes`` at
+most. A part that fails has a row with its error.
 
 The rates per second are those of all games together. ``bound`` is the rate at which the bytes that an action must move would fill
 the card's memory bandwidth, which is measured by copying: records are read and written, masks are written and read, and of
