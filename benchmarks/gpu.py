@@ -279,7 +279,8 @@ def self_play(game: str, device: str, games: int, seconds: float) -> Row:
             return {**row, "without_features_per_s": round(rate)}
         evaluator = DeviceEvaluator(source.inference, NetworkInputs(loaded, features), 1)
         evaluator.records[0] = Batch(loaded, 1).records().view(np.uint8)
-        bound = evaluations_per_second(source.inference.infer, evaluator.planes_of(1), games, device, seconds)
+        with source.inference.in_turn():
+            bound = evaluations_per_second(source.inference.infer, evaluator.planes_of(1), games, device, seconds)
         row |= _rates(rate, bound)
         parts = {"tree": found.search_seconds, "device": found.network_seconds, "rest": found.other_seconds}
         row |= {f"{name}_share": round(part / sum(parts.values()), 3) for name, part in parts.items()}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import warnings
 from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +23,10 @@ with require_extra("train", "networks"):
     from torch import Tensor
 
 
+#: A graph, the planes that it reads, and the logits and values that it writes.
+_Captured: TypeAlias = "tuple[torch.cuda.CUDAGraph, Tensor, tuple[Tensor, Tensor]]"
+
+
 class DeviceInference(TorchInference):
     """A network on a device, which several evaluators use in turn.
 
@@ -33,8 +39,10 @@ class DeviceInference(TorchInference):
         super().__init__(network, device=torch.device("cpu" if name == "emulated" else name), dtype=dtype)
         self.name = name
         self._lock = threading.Lock()
-        self._stream = None
+        self._graphs: dict[tuple[int, ...], _Captured] = {}
+        self._captures, self._stream, self._pool = True, None, None
         if self.device.type == "cuda":
+            self._pool = torch.cuda.graph_pool_handle()
             self._stream = torch.cuda.Stream(self.device)
             self._wait_for_others(self._stream)
 
@@ -46,6 +54,36 @@ class DeviceInference(TorchInference):
         """Start work on the device after that of other threads; on a GPU, leaving does not wait for it."""
         with self._lock, torch.cuda.stream(self._stream):
             yield
+
+    @torch.inference_mode()
+    def infer(self, planes: Tensor) -> tuple[Tensor, Tensor]:
+        """See :meth:`TorchInference.infer`. On a GPU, a captured graph starts all kernels; the next call overwrites the result."""
+        if self._stream is None or not self._captures:
+            return super().infer(planes)
+        number = len(planes)
+        step = max(64, (1 << (number - 1).bit_length()) // 8)  # four sizes between powers of two
+        shape = -(-number // step) * step, *planes.shape[1:]
+        if shape not in self._graphs:
+            try:
+                self._graphs[shape] = self._captured(planes.new_zeros(shape, dtype=self.dtype))
+            except RuntimeError as error:
+                warnings.warn(
+                    f"{self.name} goes on without graphs, of which none can be captured: {error}", stacklevel=1
+                )
+                self._captures = False
+                return super().infer(planes)
+        graph, given, (logits, values) = self._graphs[shape]
+        given[:number] = planes
+        graph.replay()
+        return logits[:number], values[:number]
+
+    def _captured(self, given: Tensor) -> _Captured:
+        for _ in range(3):  # torch chooses its kernels
+            super().infer(given)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, self._pool, self._stream, capture_error_mode="thread_local"):
+            results = super().infer(given)
+        return graph, given, results
 
     def load_weights(self, weights: Mapping[str, Tensor]) -> None:
         """Load the weights of a network with the same architecture, between two evaluations."""

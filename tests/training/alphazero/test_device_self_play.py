@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,43 @@ def test_new_weights_change_what_the_device_answers() -> None:
     expected = other.infer(NetworkInputs("vadus(size=3)", False).of_records(Batch("vadus(size=3)", 4).records())[0])
     for found, values in zip(evaluator(evaluator.records), expected, strict=True):
         np.testing.assert_allclose(found, values, rtol=1e-5)
+
+
+@pytest.mark.parametrize("can_capture", [True, False])
+def test_graphs_of_a_few_sizes_have_the_batches_in_them(monkeypatch: pytest.MonkeyPatch, can_capture: bool) -> None:
+    network = random_network("vadus(size=3)", spread=0.3)
+    inference = DeviceInference(network, "emulated", torch.float32)
+    reference = TorchInference(network, device=torch.device("cpu"), dtype=torch.float32)
+
+    class Graph:
+        """Does at each replay what was done when it was captured."""
+
+        def replay(self) -> None:
+            ((_, given, results),) = [one for one in inference._graphs.values() if one[0] is self]
+            for result, found in zip(results, reference.infer(given), strict=True):
+                result.copy_(found)
+
+    def capture(*_: Any, **__: Any) -> Any:
+        if not can_capture:
+            raise RuntimeError("out of memory")
+        return contextlib.nullcontext()
+
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", Graph)
+    monkeypatch.setattr(torch.cuda, "graph", capture)
+    inference._stream = object()  # type: ignore[assignment]
+    batch = Batch("vadus(size=3)", 300, seed=1)
+    batch.step(batch.random_actions())
+    planes = torch.tensor(batch.observations)
+    with (
+        contextlib.nullcontext()
+        if can_capture
+        else pytest.warns(UserWarning, match="emulated goes on without graphs, .*: out of memory")
+    ):
+        for number in (1, 64, 65, 130, 257, 300, 3):
+            expected = reference.infer(planes[:number])
+            for found, one in zip(inference.infer(planes[:number]), expected, strict=True):
+                np.testing.assert_allclose(found, one, rtol=1e-5, atol=1e-6)
+    assert {shape[0] for shape in inference._graphs} == ({64, 128, 192, 320} if can_capture else set())
 
 
 def test_runs_repeat_go_on_and_change_to_the_processor(tmp_path: Path) -> None:
