@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from stoneworks.envs.drawing.boards import Extent
 from stoneworks.envs.drawing.parts import Parts
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.rules.compiler import browser, compiler, kernel_cache, targets
+from stoneworks.envs.rules.compiler.weights import read_knots
 from stoneworks.envs.rules.game import make_game
 from stoneworks.envs.rules.parts import drawing_of
 from stoneworks.models.inference import winograd
@@ -32,6 +34,7 @@ from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.shipped import find
 from stoneworks.web.board import MAX_CELLS, MAX_REASONS, name_of
 from tools.browser.entries import QUESTIONS, entries_of, text_kernels
+from tools.browser.tables import with_knots_alone
 
 GAMES = ("vadus", "laido", "taugo", "taigo", "trugo")
 #: Floats of a vector of 128 bits.
@@ -65,7 +68,14 @@ def build_game(folder: Path, name: str) -> None:
     assert shipped is not None
     checkpoint = load_checkpoint(shipped, usual)
     inputs = NetworkInputs(usual, checkpoint.network.features)
-    (folder / f"{name}.wasm").write_bytes(_cached_module(entries_of(usual, inputs)))
+    module = _cached_module(entries_of(usual, inputs))
+    heuristic = import_module(f"stoneworks.envs.games.{name}.heuristic")
+    if hasattr(heuristic, "WEIGHTS"):
+        of_knots = read_knots(
+            Path(heuristic.__file__ or "").with_name("heuristic.json"), heuristic.TERMS, heuristic.BOARDS
+        )
+        module = with_knots_alone(module, heuristic.PHASES, of_knots)
+    (folder / f"{name}.wasm").write_bytes(module)
     described = []
     for board, game in boards.items():
         file = f"{name}-{board}.json"

@@ -35,6 +35,7 @@ export class Engine {
     this.end = this.code.__heap_base.value;
     this.board = board;
     this.agent = agent;
+    this.fillWeights(module);
     const record = bytesOf(board.blank);
     this.recordSize = record.length;
     const constants = bytesOf(board.board);
@@ -47,6 +48,23 @@ export class Engine {
     this.initial = this.read(this.at.state, this.recordSize);
     this.seed(BigInt(Math.floor(Math.random() * 2 ** 53)));
     if (weights) this.loadAgent(weights);
+  }
+
+  /** Interpolates the heuristic's weights, of which a module carries those of some phases (see tools/browser/tables.py). */
+  fillWeights(module) {
+    for (const section of WebAssembly.Module.customSections(module, "weights")) {
+      const [at, boards, phases, terms, knots] = new Int32Array(section, 0, 5);
+      const before = new Int32Array(section, 20, phases);
+      const shares = new Float32Array(section, 20 + 4 * phases, 2 * phases);
+      const weights = new Float32Array(section, 20 + 12 * phases, boards * knots * terms);
+      const filled = this.array(Float32Array, at, boards * phases * terms);
+      for (let index = 0; index < filled.length; index++) {
+        const [term, row] = [index % terms, Math.floor(index / terms)];
+        const phase = row % phases;
+        const first = (Math.floor(row / phases) * knots + before[phase]) * terms + term;
+        filled[index] = shares[2 * phase + 1] * weights[first + terms] + Math.fround(shares[2 * phase] * weights[first]);
+      }
+    }
   }
 
   // -- Memory --------------------------------------------------------------------------------------------------------------
