@@ -98,7 +98,7 @@ class DeviceInference(TorchInference):
 class DeviceEvaluator:
     """Evaluates positions of a game (see :class:`stoneworks.models.search.device_search.RecordEvaluation`).
 
-    All logits come back, not only those of legal actions: finding these would take the device as long as the copy that it saves.
+    The logits of all actions come back: the tree finds the legal ones itself.
     """
 
     def __init__(self, inference: DeviceInference, inputs: NetworkInputs, max_positions: int) -> None:

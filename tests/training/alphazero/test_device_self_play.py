@@ -122,6 +122,18 @@ def test_a_half_and_new_weights_do_not_wait_for_the_other_half() -> None:
     source.close()
 
 
+@pytest.mark.parametrize(("precision", "dtype"), [("auto", torch.float32), ("bfloat16", torch.bfloat16)])
+def test_several_boards_are_played_in_the_precision_that_is_configured(precision: str, dtype: torch.dtype) -> None:
+    games = {"vadus(size=2)": 0.5, "vadus(size=3)": 0.5}
+    config = emulated(num_games=10).replace(precision=precision, games=games)
+    source = DeviceSelfPlay(random_network("vadus(size=3)"), config, SEED)
+    played, timings = source.collect(400, threading.Event())
+    assert source.inference.dtype == next(source.inference._network.parameters()).dtype == dtype
+    assert timings.num_simulations > 0
+    assert {game.game for game in played} == set(games)
+    source.close()
+
+
 def test_new_weights_change_what_the_device_answers() -> None:
     one, other = (random_network("vadus(size=3)", seed=seed, spread=0.3) for seed in range(2))
     inference = DeviceInference(one, "emulated", torch.float32)
