@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip --quiet --disable-pip-version-check
 PACKAGES := envs models evaluation training configs integrations web
 
-.PHONY: help setup demo test lint links types pytest pytest-slow coverage test-all test-integrations test-cluster test-browser test-lowest test-newest test-prereleases test-wheel docs ci after-tests results test-hostile test-bounds test-mutants bench benchmark benchmark-page images tables clean
+.PHONY: help setup demo test lint links types pytest pytest-slow coverage test-all test-integrations test-cluster test-browser test-lowest test-newest test-prereleases test-wheel docs ci after-tests results test-hostile test-bounds test-exhaustive test-mutants bench benchmark benchmark-page images tables clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/'
@@ -142,7 +142,10 @@ ci: test  ## everything that must pass before a change lands
 after-tests:
 	$(MAKE) --jobs 2 --output-sync=target pytest-slow test-browser test-lowest test-newest test-wheel
 
-test-all: ci test-bounds test-hostile test-cluster test-integrations  ## every test there is (hours, and several gigabytes of other libraries)
+test-all: ci test-bounds test-exhaustive test-hostile test-cluster test-integrations  ## every test there is (hours, and several gigabytes of other libraries)
+
+test-exhaustive: setup  ## all 3^19 positions of Vadus 3 against the solver
+	ALL_POSITIONS=1 $(PYTHON) -m pytest tests/models/test_exhaustive_vadus.py
 
 test-hostile: setup  ## robustness tests: damaged files, bad input, kills, a million steps (under 15 minutes)
 	HOSTILE_SCALE=30 $(PYTHON) -m pytest tests/hostile

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numba
@@ -132,9 +133,11 @@ class Results:
         return (int(self._results[position]) >> shift & 3) - 1
 
 
-# All 3^19 positions of size 3 take a minute and 1.2 GB of memory.
+ALL_POSITIONS = pytest.mark.skipif("ALL_POSITIONS" not in os.environ, reason="takes minutes and 1.2 GB of memory")
+
+
 @pytest.mark.parametrize(
-    ("name", "num_stones"), [("vadus(size=2)", 0), pytest.param("vadus(size=3)", 9, marks=pytest.mark.slow)]
+    ("name", "num_stones"), [("vadus(size=2)", 0), pytest.param("vadus(size=3)", 9, marks=ALL_POSITIONS)]
 )
 def test_all_positions_of_a_board_have_the_results_that_the_solver_finds(name: str, num_stones: int) -> None:
     game = load_game(name)
