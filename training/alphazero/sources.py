@@ -104,6 +104,8 @@ class InProcessSelfPlay(GameSource):
 
         The others have fewer in proportion to their shares, but at least ``MIN_GAMES`` if the first has: with as many, the
         games of a small share would take most of a run until the first of them end.
+
+        Without ``inference``, positions are evaluated by that of the configuration (:func:`make_inference`).
         """
         torch.set_num_threads(config.threads)
         self._inference = make_inference(network, config) if inference is None else inference
