@@ -213,7 +213,7 @@ def _box(extent: Extent) -> list[float]:
 def describe_agent(checkpoint: Any, inputs: NetworkInputs) -> tuple[dict[str, Any], bytes]:
     """Return how the agent of a checkpoint plays, and its weights as they are downloaded."""
     network, play = checkpoint.network, checkpoint.play
-    weights = {name: np.asarray(of, np.float32) for name, of in network.playing_state_dict().items()}
+    weights = {name: np.asarray(of, np.float64) for name, of in network.playing_state_dict().items()}
     inference = winograd.WinogradInference(network.architecture, weights)
     rule = Gumbel(gumbel_scale=0, value_scale=play.value_scale)
     shapes, filters, units, others = [], [], [], []
@@ -252,7 +252,7 @@ def describe_agent(checkpoint: Any, inputs: NetworkInputs) -> tuple[dict[str, An
     return agent, content
 
 
-def rounded_filters(weights: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]:
+def rounded_filters(weights: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]:
     """Return the weights of a convolution in units of their output channel, and these units.
 
     Args:
@@ -261,7 +261,8 @@ def rounded_filters(weights: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.in
     Returns:
         ``int16[outputs, inputs, 3, 3]`` from -2047 to 2047, and ``float32[outputs, 1, 1, 1]``.
     """
-    units = np.abs(weights).max(axis=(1, 2, 3), keepdims=True) / np.float32(LARGEST)
+    weights = weights.astype(np.float64)
+    units = (np.abs(weights).max(axis=(1, 2, 3), keepdims=True) / LARGEST).astype(np.float32)
     units[units == 0] = 1
     return np.round(weights / units).astype(np.int16), units
 
