@@ -36,7 +36,9 @@ with tempfile.TemporaryDirectory() as folder:
             url = found[0]
             page = get(f"{url}/").decode()
             # Everything that the page and its modules name is there.
-            waiting = {f"/{part}" for part in re.findall(r'(?:src|href)="(static/[^"]+)"', page)} | {"/engine/worker.js"}
+            waiting = {f"/{part}" for part in re.findall(r'(?:src|href)="(static/[^"]+)"', page)} | {
+                "/engine/worker.js"
+            }
             loaded: set[str] = set()
             while waiting:
                 name = waiting.pop()
