@@ -41,7 +41,7 @@ def open_page(browser: Browser, start_server: Callable[..., Any]) -> Iterator[Ca
     problems: list[str] = []
     foreign: list[str] = []
 
-    def open_one(url: str, *, expects_errors: bool = False, has_workers: bool = False, **options: Any) -> Page:
+    def open_one(url: str, *, expects_errors: bool = False, has_workers: bool = True, **options: Any) -> Page:
         context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
         contexts.append(context)
         context.set_default_timeout(TIMEOUT_MILLISECONDS)

@@ -396,7 +396,8 @@ class GamePage {
   /** Returns the picture of the position after an action, or null where there is none, such as after the last answer. */
   async foresee(action) {
     await this.sending;
-    const { game, actions } = this.game.position;
+    const { game, actions, legal } = this.game.position;
+    if (!legal.some((item) => item.action === action)) return null;
     return picture(game, [...actions, action], this.signal);
   }
 
