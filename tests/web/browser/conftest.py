@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from pages import OpenPage
 
 #: Everything on a busy machine, the first compilation of kernels included.
-TIMEOUT_MILLISECONDS = 20_000.0
+TIMEOUT_MILLISECONDS = 300_000.0
 expect.set_options(timeout=TIMEOUT_MILLISECONDS)
 
 
@@ -41,7 +41,7 @@ def open_page(browser: Browser, start_server: Callable[..., Any]) -> Iterator[Ca
     problems: list[str] = []
     foreign: list[str] = []
 
-    def open_one(url: str, *, expects_errors: bool = False, has_workers: bool = True, **options: Any) -> Page:
+    def open_one(url: str, *, expects_errors: bool = False, has_workers: bool = False, **options: Any) -> Page:
         context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
         contexts.append(context)
         context.set_default_timeout(TIMEOUT_MILLISECONDS)
