@@ -172,7 +172,7 @@ class Heuristic:
         kernels = dict(heuristic_kernels(self.game))
         if of_knots is None:
             return kernels | {"heuristic": self.module.hand_written_heuristic}
-        replaced: dict[str, Any] = {"WEIGHTS": (self.phases.shares() @ of_knots)[np.newaxis], "table_of": only_table}
+        replaced: dict[str, Any] = {"WEIGHTS": self.phases.interpolate(of_knots)[np.newaxis], "table_of": only_table}
         return kernels | {"heuristic": specialized_kernel(self.module.heuristic.py_func, name, replaced)}
 
     def player(self, kernels: dict[str, Any], seed: int, **budget: Any) -> AlphaBetaBot:

@@ -197,10 +197,19 @@ def test_the_agent_chooses_the_same_actions_in_many_positions(standard: Board) -
 
 
 def compare_agents(board: Board, number: int) -> None:
-    """Compare the outputs of the network, and the actions of the agent with 64 simulations."""
+    """Compare the outputs of the network, and the actions of the agent with 64 simulations, both with the weights of browsers."""
     from stoneworks import load_bot
+    from stoneworks.models.checkpoint import load_checkpoint
+    from stoneworks.models.inference.winograd import WinogradInference
+    from stoneworks.models.shipped import find
+    from tools.browser.build import downloaded_weights
 
     bot: Any = load_bot(f"{board.game.name}@64", board.game, seed=0)
+    shipped = find(board.game.name)
+    assert shipped is not None
+    network = load_checkpoint(shipped, board.game).network
+    weights = {name: np.asarray(of) for name, of in network.playing_state_dict().items()}
+    bot.evaluate = WinogradInference(network.architecture, downloaded_weights(weights))
     requests, expected = [], []
     for seed, state in enumerate(board.positions(number)):
         of_playouts = np.random.default_rng(seed).integers(0, 2**64, 1, np.uint64)[0]

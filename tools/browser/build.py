@@ -11,11 +11,14 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from filelock import FileLock
 
 from stoneworks.envs.drawing import DECIDING, action_choice, action_places, svg, theme
@@ -23,6 +26,7 @@ from stoneworks.envs.drawing.boards import Extent
 from stoneworks.envs.drawing.parts import Parts
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.rules.compiler import browser, compiler, kernel_cache, targets
+from stoneworks.envs.rules.compiler.weights import read_knots
 from stoneworks.envs.rules.game import make_game
 from stoneworks.envs.rules.parts import drawing_of
 from stoneworks.models.inference import winograd
@@ -32,14 +36,17 @@ from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.shipped import find
 from stoneworks.web.board import MAX_CELLS, MAX_REASONS, name_of
 from tools.browser.entries import QUESTIONS, entries_of, text_kernels
+from tools.browser.tables import with_knots_alone
 
 GAMES = ("vadus", "laido", "taugo", "taigo", "trugo")
 #: Floats of a vector of 128 bits.
 LANES = 4
 #: Simulations of the agent.
 SIMULATIONS = 64
-#: Of the weights as they are downloaded.
-WEIGHTS_DTYPE = "float32"
+#: The weights of networks with more of them are rounded.
+MOST_EXACT_WEIGHTS = 100_000
+#: Largest rounded weight of a filter, in units of its scale.
+LARGEST = 2047
 
 
 def build(folder: Path, names: tuple[str, ...] = GAMES) -> None:
@@ -65,7 +72,14 @@ def build_game(folder: Path, name: str) -> None:
     assert shipped is not None
     checkpoint = load_checkpoint(shipped, usual)
     inputs = NetworkInputs(usual, checkpoint.network.features)
-    (folder / f"{name}.wasm").write_bytes(_cached_module(entries_of(usual, inputs)))
+    module = _cached_module(entries_of(usual, inputs))
+    heuristic = import_module(f"stoneworks.envs.games.{name}.heuristic")
+    if hasattr(heuristic, "WEIGHTS"):
+        of_knots = read_knots(
+            Path(heuristic.__file__ or "").with_name("heuristic.json"), heuristic.TERMS, heuristic.BOARDS
+        )
+        module = with_knots_alone(module, heuristic.PHASES, of_knots)
+    (folder / f"{name}.wasm").write_bytes(module)
     described = []
     for board, game in boards.items():
         file = f"{name}-{board}.json"
@@ -200,16 +214,25 @@ def _box(extent: Extent) -> list[float]:
 def describe_agent(checkpoint: Any, inputs: NetworkInputs) -> tuple[dict[str, Any], bytes]:
     """Return how the agent of a checkpoint plays, and its weights as they are downloaded."""
     network, play = checkpoint.network, checkpoint.play
-    inference = winograd.WinogradInference(network.architecture, network.playing_state_dict())
+    weights = {name: np.asarray(of, np.float32) for name, of in network.playing_state_dict().items()}
+    inference = winograd.WinogradInference(network.architecture, weights)
     rule = Gumbel(gumbel_scale=0, value_scale=play.value_scale)
-    arrays = {name: np.asarray(of, np.float64) for name, of in network.playing_state_dict().items()}
-    raw, shapes = [], []
-    for matrix, rows, columns in winograd.layers(network.architecture, arrays):
+    shapes, filters, units, others = [], [], [], []
+    is_rounded = sum(of.size for of in weights.values()) > MOST_EXACT_WEIGHTS
+    for matrix, rows, columns in winograd.layers(network.architecture, weights):
         is_convolution = matrix.ndim == 4
         here = matrix.shape[:2][::-1] if is_convolution else matrix.shape
         shapes.append([int(is_convolution), *here, rows, columns])
-        raw.append(matrix.ravel().astype(WEIGHTS_DTYPE))
-    content = np.concatenate(raw).tobytes()
+        if is_rounded and is_convolution:
+            of_filters, of_units = rounded_filters(matrix)
+            filters.append(of_filters.ravel())
+            units.append(of_units.ravel())
+        else:
+            others.append(matrix.ravel().astype(np.float16 if is_rounded else np.float32))
+    content = np.concatenate(others).tobytes()
+    if is_rounded:  # low bytes and high bytes apart, which are compressed better
+        planes = np.concatenate(filters).astype("<i2").view(np.uint8).reshape(-1, 2).T
+        content = np.concatenate(units).tobytes() + content + planes.tobytes()
     agent = {
         "simulations": SIMULATIONS,
         "discount": play.discount,
@@ -224,10 +247,38 @@ def describe_agent(checkpoint: Any, inputs: NetworkInputs) -> tuple[dict[str, An
         "transform": (winograd._WEIGHT_TRANSFORM * 24).ravel().tolist(),
         "num_weights": int(inference._weights.size),
         "weights": f"{inputs.game.name}.weights",
-        "dtype": WEIGHTS_DTYPE,
+        "is_rounded": is_rounded,
     }
     assert play.leaf_values in ("none", "playouts")
     return agent, content
+
+
+def rounded_filters(weights: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]:
+    """Return the weights of a convolution in units of their output channel, and these units.
+
+    Args:
+        weights: ``[outputs, inputs, 3, 3]``.
+
+    Returns:
+        ``int16[outputs, inputs, 3, 3]`` from -2047 to 2047, and ``float32[outputs, 1, 1, 1]``.
+    """
+    units = np.abs(weights).max(axis=(1, 2, 3), keepdims=True) / np.float32(LARGEST)
+    units[units == 0] = 1
+    return np.round(weights / units).astype(np.int16), units
+
+
+def downloaded_weights(weights: Mapping[str, npt.NDArray[np.float32]]) -> dict[str, npt.NDArray[np.float32]]:
+    """Return the weights of a network as browsers have them: those of large networks are rounded."""
+    if sum(of.size for of in weights.values()) <= MOST_EXACT_WEIGHTS:
+        return dict(weights)
+    rounded = {}
+    for name, of in weights.items():
+        if of.shape[2:] == (3, 3):
+            filters, units = rounded_filters(of)
+            rounded[name] = filters * units
+        else:
+            rounded[name] = of.astype(np.float16).astype(np.float32)
+    return rounded
 
 
 def main() -> None:

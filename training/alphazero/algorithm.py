@@ -21,6 +21,7 @@
 | `policy_divergence` | the same minus the entropy of the search policy: 0 if both agree |
 | `value` | cross entropy of result and prediction, in nats; ln 3 ≈ 1.10 is chance level |
 | `ownership` | cross entropy of the owners of cells at the end, in nats; 0 without `learner.ownership_weight` |
+| `short_term_values` | cross entropy of the short-term values, in nats; 0 without `learner.short_term_value_weight` |
 | `gradient_norm` | norm of the gradient before clipping |
 """
 
@@ -68,7 +69,7 @@ METRICS = {
     "speed": ("games_per_second", "simulations_per_second"),
     "games": ("mean_length", "draw_share", "first_player_score"),
     "time": ("network_share", "search_share", "learning_share", "search_share_of_self_play"),
-    "loss": ("policy", "policy_divergence", "value", "ownership", "gradient_norm"),
+    "loss": ("policy", "policy_divergence", "value", "ownership", "short_term_values", "gradient_norm"),
 }
 
 # Purposes of random numbers, besides the initial weights; each has its own sequence of seeds.

@@ -126,6 +126,8 @@ class LearnerConfig(Document):
         search_value_share: share of the search value in the value target; the rest is the result of the game.
         ownership_weight: weight of the loss of an auxiliary head that predicts the owner of each cell at the end of the
             game (Wu, 2019, section 4.1); 0 for none. The game must have the planes ``own_stones`` and ``opponent_stones``.
+        short_term_value_weight: weight of the loss of an auxiliary head that predicts the values of the search about 6, 16
+            and 50 actions later (KataGo); 0 for none.
     """
 
     renamed_keys: ClassVar[Mapping[str, str]] = {
@@ -144,6 +146,7 @@ class LearnerConfig(Document):
     ema_decay: Schedule[Annotated[float, Field(ge=0, lt=1)]] = 0.99
     search_value_share: float = Field(0.3, ge=0, le=1)
     ownership_weight: float = Field(0.0, ge=0)
+    short_term_value_weight: float = Field(0.0, ge=0)
 
 
 class AlphaZeroMatchesConfig(MatchSettings):

@@ -11,6 +11,7 @@ from stoneworks.models.network import AUXILIARY_PREFIX, BoardNetwork, ResidualNe
 from stoneworks.training.alphazero.config import LearnerConfig
 from stoneworks.training.alphazero.ownership import OWNERSHIP, OwnershipHead, ownership_loss
 from stoneworks.training.alphazero.positions import TrainingBatch
+from stoneworks.training.alphazero.short_term_values import SHORT_TERM_VALUES, ShortTermValuesHead, short_term_loss
 from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.schedule import value_at
 
@@ -33,6 +34,7 @@ class Losses:
         value: cross entropy between the result target (win, draw, loss) and the network's prediction, in nats.
         ownership: cross entropy between the owners of the cells at the end and the network's prediction, in nats; 0 without
             that head.
+        short_term_values: cross entropy between the short-term values and the network's prediction, in nats; 0 without that head.
         gradient_norm: gradient norm before clipping.
     """
 
@@ -40,6 +42,7 @@ class Losses:
     policy_divergence: float
     value: float
     ownership: float
+    short_term_values: float
     gradient_norm: float
 
 
@@ -55,18 +58,23 @@ class Learner:
     def __init__(self, network: BoardNetwork, config: LearnerConfig, device: torch.device, dtype: torch.dtype) -> None:
         """Initialize the learner; ``network`` is moved to ``device`` and trained in place, with autocast to ``dtype``.
 
-        It gets an auxiliary head for the ownership if ``config.ownership_weight`` is above 0.
+        It gets an auxiliary head for the ownership if ``config.ownership_weight`` is above 0, and one for the short-term values
+        if ``config.short_term_value_weight`` is.
 
         Raises:
             ConfigError: the network does not support auxiliary heads.
         """
-        if config.ownership_weight > 0:
+        for key, name, head in (
+            ("ownership_weight", OWNERSHIP, OwnershipHead),
+            ("short_term_value_weight", SHORT_TERM_VALUES, ShortTermValuesHead),
+        ):
+            weight = getattr(config, key)
+            if weight == 0:
+                continue
             if not isinstance(network, ResidualNetwork):
-                raise ConfigError(
-                    f"learner.ownership_weight must be 0 for {network.architecture.kind}, which has no auxiliary heads, "
-                    f"got {config.ownership_weight}"
-                )
-            network.auxiliary[OWNERSHIP] = OwnershipHead(network.stem.out_channels)
+                kind = network.architecture.kind
+                raise ConfigError(f"learner.{key} must be 0 for {kind}, which has no auxiliary heads, got {weight}")
+            network.auxiliary[name] = head(network.stem.out_channels)
         self.network = network.to(device).train()
         self.acting_network = copy.deepcopy(network).eval().requires_grad_(False)
         self.num_steps = 0
@@ -100,7 +108,11 @@ class Learner:
             on_board = batch.observations[:, self.network.architecture.board_plane].flatten(1).to(self._device)
             owners = batch.ownership.to(self._device)
             ownership = ownership_loss(auxiliary[OWNERSHIP].float(), owners, on_board)
+        short_term = torch.zeros((), device=self._device)
+        if SHORT_TERM_VALUES in auxiliary:
+            short_term = short_term_loss(auxiliary[SHORT_TERM_VALUES].float(), batch.short_term_values.to(self._device))
         loss = policy_loss + value_loss + self._config.ownership_weight * ownership
+        loss = loss + self._config.short_term_value_weight * short_term
         self._optimizer.zero_grad(set_to_none=True)
         loss.backward()
         norm = nn.utils.clip_grad_norm_(self.network.parameters(), MAX_GRADIENT_NORM)
@@ -117,7 +129,8 @@ class Learner:
                 else:  # e.g. the counts of batch normalization
                     average.copy_(weights)
         divergence = policy_loss - entropy
-        return Losses(policy_loss.item(), divergence.item(), value_loss.item(), ownership.item(), norm.item())
+        losses = (policy_loss, divergence, value_loss, ownership, short_term, norm)
+        return Losses(*(loss.item() for loss in losses))
 
     def state(self) -> dict[str, Tensor]:
         """Return the training state as tensors by name, without the weights of the acting network."""

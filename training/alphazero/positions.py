@@ -13,6 +13,7 @@ from stoneworks.extras import require_extra
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.training.alphazero.config import OWNERSHIP_PLANES, has_ownership
 from stoneworks.training.alphazero.ownership import OWNERSHIP
+from stoneworks.training.alphazero.short_term_values import HORIZONS, SHORT_TERM_VALUES
 
 with require_extra("train", "training runs"):
     import torch
@@ -28,7 +29,8 @@ def position_dtype(game: Game) -> np.dtype[Any]:
     Fields: ``state``, the state record; ``actions`` and ``probabilities``, the most probable actions of the search policy in
     descending order, padded with action 0 and probability 0; ``value``, the search value, and ``result``, the game result,
     both for the player to move and in [-1, 1]; ``actions_left``, the number of actions from the position to the end of the
-    game; and, for games that have it, ``ownership``, the owners of the cells at the end (see
+    game; ``short_term_values`` (see :func:`stoneworks.training.alphazero.short_term_values.short_term_values`), for the player
+    to move; and, for games that have it, ``ownership``, the owners of the cells at the end (see
     :func:`stoneworks.training.alphazero.ownership.ownership`), for the player to move.
     """
     entries = min(NUM_POLICY_ENTRIES, game.num_actions)
@@ -41,6 +43,7 @@ def position_dtype(game: Game) -> np.dtype[Any]:
             ("value", np.float32),
             ("result", np.int8),
             ("actions_left", np.uint16),
+            (SHORT_TERM_VALUES, np.float32, len(HORIZONS)),
             *of_ownership,
         ]
     )
@@ -86,6 +89,7 @@ def check_positions(game: Game, positions: npt.NDArray[np.void]) -> None:
         ("probabilities", (probabilities >= 0).all(axis=1) & (probabilities.sum(axis=1) <= 1.001)),
         ("value", np.abs(positions["value"]) <= 1.001),
         ("result", np.abs(positions["result"].astype(np.int64)) <= 1),
+        (SHORT_TERM_VALUES, (np.abs(positions[SHORT_TERM_VALUES]) <= 1.001).all(axis=1)),
         *([(OWNERSHIP, np.isin(positions[OWNERSHIP], (-1, 0, 1)).all(axis=1))] if has_ownership(game) else []),
     ):
         if not holds.all():
@@ -105,6 +109,7 @@ class TrainingBatch:
             that the discount removes from a win or a loss is added to the draw.
         ownership: ``int64[n, num_cells]``, the owners of the cells at the end of the game, for the player to move; None
             if the batch maker leaves them out.
+        short_term_values: ``float32[n, 3]``, for the player to move.
     """
 
     observations: Tensor
@@ -112,6 +117,7 @@ class TrainingBatch:
     actions: Tensor
     probabilities: Tensor
     outcomes: Tensor
+    short_term_values: Tensor
     ownership: Tensor | None = None
 
 
@@ -158,6 +164,7 @@ class BatchMaker:
             torch.from_numpy(actions),
             torch.from_numpy(positions["probabilities"].copy()),
             torch.from_numpy(self._outcomes(positions, discount)),
+            torch.from_numpy(positions[SHORT_TERM_VALUES].copy()),
             self._ownership(positions, chosen),
         )
 

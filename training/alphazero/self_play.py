@@ -22,6 +22,7 @@ from stoneworks.models.search.network_search import Evaluate, NetworkSearch, Sea
 from stoneworks.training.alphazero.config import AlphaZeroConfig, has_ownership
 from stoneworks.training.alphazero.ownership import OWNERSHIP, ownership
 from stoneworks.training.alphazero.positions import make_positions, position_dtype
+from stoneworks.training.alphazero.short_term_values import SHORT_TERM_VALUES, short_term_values
 from stoneworks.training.runs.schedule import progress_points, value_at
 
 #: Number of actions per game, after the opening, that a PUCT search samples by visits; later ones are the most visited. A
@@ -267,6 +268,7 @@ class SelfPlay:
         positions["actions_left"] = len(game.actions) - np.array(game.actions_before, np.int64)
         if winner != NO_WINNER:
             positions["result"] = np.where(positions["state"]["current_player"] == winner, 1, -1)
+        positions[SHORT_TERM_VALUES] = short_term_values(positions)
         if has_ownership(self._game):
             owners = ownership(self._game, self._states[row], player=0)
             positions[OWNERSHIP] = np.where(positions["state"]["current_player"][:, None] == 0, owners, -owners)

@@ -35,6 +35,7 @@ export class Engine {
     this.end = this.code.__heap_base.value;
     this.board = board;
     this.agent = agent;
+    this.fillWeights(module);
     const record = bytesOf(board.blank);
     this.recordSize = record.length;
     const constants = bytesOf(board.board);
@@ -47,6 +48,23 @@ export class Engine {
     this.initial = this.read(this.at.state, this.recordSize);
     this.seed(BigInt(Math.floor(Math.random() * 2 ** 53)));
     if (weights) this.loadAgent(weights);
+  }
+
+  /** Interpolates the heuristic's weights, of which a module carries those of some phases (see tools/browser/tables.py). */
+  fillWeights(module) {
+    for (const section of WebAssembly.Module.customSections(module, "weights")) {
+      const [at, boards, phases, terms, knots] = new Int32Array(section, 0, 5);
+      const before = new Int32Array(section, 20, phases);
+      const shares = new Float32Array(section, 20 + 4 * phases, 2 * phases);
+      const weights = new Float32Array(section, 20 + 12 * phases, boards * knots * terms);
+      const filled = this.array(Float32Array, at, boards * phases * terms);
+      for (let index = 0; index < filled.length; index++) {
+        const [term, row] = [index % terms, Math.floor(index / terms)];
+        const phase = row % phases;
+        const first = (Math.floor(row / phases) * knots + before[phase]) * terms + term;
+        filled[index] = shares[2 * phase + 1] * weights[first + terms] + Math.fround(shares[2 * phase] * weights[first]);
+      }
+    }
   }
 
   // -- Memory --------------------------------------------------------------------------------------------------------------
@@ -220,7 +238,7 @@ export class Engine {
 
   loadAgent(bytes) {
     const { agent, board } = this;
-    const raw = agent.dtype === "float16" ? halves(bytes) : new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
+    const raw = agent.is_rounded ? unrounded(bytes, agent.shapes) : new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
     const at = { raw: this.room(4 * raw.length), shapes: this.room(4 * agent.shapes.length * 5), transform: this.room(72), weights: this.room(4 * agent.num_weights) };
     this.array(Float32Array, at.raw, raw.length).set(raw);
     this.array(Int32Array, at.shapes, agent.shapes.length * 5).set(agent.shapes.flat());
@@ -297,13 +315,32 @@ export class Engine {
   }
 }
 
-/** Numbers of half precision, which not all engines have arrays of. */
-function halves(bytes) {
-  const bits = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 2);
-  return Float32Array.from(bits, (word) => {
-    const [sign, exponent, fraction] = [word & 0x8000 ? -1 : 1, (word >> 10) & 31, word & 1023];
-    return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : (2 ** -14 * fraction) / 1024);
-  });
+/** Weights that were rounded: those of filters to 12 bits, in units of their output, others to half precision. */
+function unrounded(bytes, shapes) {
+  const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+  const numUnits = sum(shapes.map(([isConvolution, , outputs]) => isConvolution * outputs));
+  const numFilters = sum(shapes.map(([isConvolution, inputs, outputs]) => isConvolution * 9 * inputs * outputs));
+  const numOthers = sum(shapes.map(([isConvolution, rows, columns]) => (1 - isConvolution) * rows * columns));
+  const units = new Float32Array(bytes.slice(0, 4 * numUnits).buffer);
+  const others = new Uint16Array(bytes.slice(4 * numUnits, 4 * numUnits + 2 * numOthers).buffer);
+  const [low, high] = [0, 1].map((plane) => bytes.subarray(4 * numUnits + 2 * numOthers + plane * numFilters));
+  const weights = new Float32Array(numFilters + numOthers);
+  let [at, filter, unit, other] = [0, 0, 0, 0];
+  for (const [isConvolution, rows, columns] of shapes) {
+    if (!isConvolution) for (const end = at + rows * columns; at < end; at++) weights[at] = half(others[other++]);
+    else {
+      for (const end = unit + columns; unit < end; unit++) {
+        for (const last = at + 9 * rows; at < last; at++, filter++) weights[at] = units[unit] * (((high[filter] << 24) >> 16) | low[filter]);
+      }
+    }
+  }
+  return weights;
+}
+
+/** A number of half precision, which not all engines have arrays of. */
+function half(word) {
+  const [sign, exponent, fraction] = [word & 0x8000 ? -1 : 1, (word >> 10) & 31, word & 1023];
+  return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : (2 ** -14 * fraction) / 1024);
 }
 
 /** A game in play: its actions and the position after each. */

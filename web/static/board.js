@@ -76,7 +76,7 @@ export class Board {
     this.onMiss = onMiss;
     this.foresee = foresee;
     this.scroll = h("div", { class: "board-scroll" });
-    this.caption = h("p", { class: "faint center caption" }, matchMedia("(hover: none)").matches ? "Tap a place again to turn the tile." : "The wheel or r turns the tile.");
+    this.caption = h("p", { class: "faint center caption" });
     this.element = h("div", { class: "board", tabindex: "-1", onkeydown: (event) => this.key(event) }, this.scroll);
     this.chosen = [];
     this.focused = null;
@@ -342,11 +342,19 @@ export class Board {
       this.layer.append(hit);
     }
     this.scroll.append(this.overlay);
-    // Once shown, the caption keeps its space, so that the page does not jump from turn to turn.
-    const turns = names.some((name) => this.forms(name).length > 1);
-    if (turns && !this.caption.isConnected) this.scroll.after(this.caption);
-    this.caption.classList.toggle("unused", !turns);
+    this.showCaption(names);
     if (hadFocus) this.focus();
+  }
+
+  /** Says below the board how tiles are turned, or what the lines of a picked piece are. */
+  showCaption(names) {
+    const turn = matchMedia("(hover: none)").matches ? "Tap a place again to turn the tile." : "The wheel or r turns the tile.";
+    const picked = this.picture.querySelector(".picked") && "Green lines: slides; red dashes: steps.";
+    const text = names.some((name) => this.forms(name).length > 1) ? turn : picked;
+    // Once shown, the caption keeps its space, so that the page does not jump from turn to turn.
+    if (text && !this.caption.isConnected) this.scroll.after(this.caption);
+    if (text) this.caption.textContent = text;
+    this.caption.classList.toggle("unused", !text);
   }
 
   /** Returns the circle of the uppermost stone on a place: in a stack, the stones are beside its middle. */

@@ -35,19 +35,40 @@ class Phases(NamedTuple):
         one_each = np.eye(len(self.knots))
         return np.stack([np.interp(phases, self.knots, row) for row in one_each], axis=1).astype(np.float32)
 
+    def places(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+        """Return the place of each phase between knots.
 
-def read_weights(path: Path, terms: Sequence[str], phases: Phases, boards: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Return the weights in a file, ``float32[num_boards, num_phases, num_terms]``; the file has those of the knots.
+        Returns:
+            ``int32[num_phases]``, the knot before, and ``float32[num_phases, 2]``, the shares of that knot and the next one.
+        """
+        shares = self.shares()
+        before = np.minimum((shares > 0).argmax(axis=1), len(self.knots) - 2)
+        return before.astype(np.int32), np.take_along_axis(shares, np.stack([before, before + 1], axis=1), axis=1)
+
+    def interpolate(self, of_knots: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Return weights ``float32[..., num_phases, num_terms]`` from those of knots, with equal rounding on all machines."""
+        before, shares = self.places()
+        first = shares[:, :1] * of_knots[..., before, :]
+        second = shares[:, 1:].astype(np.float64) * of_knots[..., before + 1, :]
+        return (second + first).astype(np.float32)
+
+
+def read_knots(path: Path, terms: Sequence[str], boards: Sequence[str]) -> npt.NDArray[np.float32]:
+    """Return the weights in a file, ``float32[num_boards, num_knots, num_terms]``.
 
     Args:
         path: the file, ``{board: {term: [weight at each knot]}}``.
         terms: names of the terms.
-        phases: the phases of the game.
         boards: the boards in the order of the tables.
     """
     content = json.loads(path.read_text(encoding="utf-8"))
     tables = [[content[board][term] for term in terms] for board in boards]
-    return np.ascontiguousarray(phases.shares() @ np.array(tables, np.float32).transpose(0, 2, 1))
+    return np.array(tables, np.float32).transpose(0, 2, 1)
+
+
+def read_weights(path: Path, terms: Sequence[str], phases: Phases, boards: Sequence[str]) -> npt.NDArray[np.float32]:
+    """Return the weights of all phases, ``float32[num_boards, num_phases, num_terms]``; see :func:`read_knots`."""
+    return np.ascontiguousarray(phases.interpolate(read_knots(path, terms, boards)))
 
 
 def write_weights(path: Path, board: str, terms: Sequence[str], of_knots: npt.NDArray[np.float32]) -> None:

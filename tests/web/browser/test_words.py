@@ -143,13 +143,14 @@ def test_the_outline_of_a_movable_piece_is_around_the_upper_one_of_a_stack(open_
     assert upper[0] - lower[0] > 8  # otherwise the stack does not show what is pinned
 
 
-def test_how_to_turn_a_tile_is_in_view_beside_the_whole_board(open_game: OpenPage) -> None:
+def test_how_to_turn_a_tile_and_what_lines_are_is_in_view_beside_the_whole_board(open_game: OpenPage) -> None:
     page = open_game(TRUGO, PIN)
     caption = page.locator(".caption")
     expect(caption).to_be_in_viewport(ratio=1)
     top = page.locator(".side").bounding_box()["y"]
     hit(page, "f5v").click()
-    expect(caption).to_be_hidden()
+    expect(caption).to_have_text("Green lines: slides; red dashes: steps.")
+    expect(caption).to_be_in_viewport(ratio=1)
     assert page.locator(".side").bounding_box()["y"] == top
 
 
