@@ -114,6 +114,7 @@ export class Board {
       const given = { viewBox: this.picture.getAttribute("viewBox"), "aria-label": label };
       for (const [name, value] of Object.entries(given)) this.overlay.setAttribute(name, value);
       this.layer.setAttribute("transform", this.turnOfContent());
+      this.showCaption();
     } else {
       this.chosen = [];
       this.held = null;
@@ -342,15 +343,15 @@ export class Board {
       this.layer.append(hit);
     }
     this.scroll.append(this.overlay);
-    this.showCaption(names);
+    this.showCaption();
     if (hadFocus) this.focus();
   }
 
   /** Says below the board how tiles are turned, or what the lines of a picked piece are. */
-  showCaption(names) {
+  showCaption() {
     const turn = matchMedia("(hover: none)").matches ? "Tap a place again to turn the tile." : "The wheel or r turns the tile.";
-    const picked = this.picture.querySelector(".picked") && "Green lines: slides; red dashes: steps.";
-    const text = names.some((name) => this.forms(name).length > 1) ? turn : picked;
+    const picked = this.picture.querySelector(".slides, .steps") && "Green lines: slides; red dashes: steps.";
+    const text = [...this.byPlace.keys()].some((name) => this.forms(name).length > 1) ? turn : picked;
     // Once shown, the caption keeps its space, so that the page does not jump from turn to turn.
     if (text && !this.caption.isConnected) this.scroll.after(this.caption);
     if (text) this.caption.textContent = text;
