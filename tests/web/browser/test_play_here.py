@@ -345,15 +345,13 @@ def test_an_analysis_shows_the_position_of_the_server_before_it_answers(
     page.route("**/api/position", lambda route: held.append(route))
     composed = page.locator(f'.picture [id^="{name}-"]')  # a color of the picture that the browser composes
     for number in range(1, 4):
-        hits, choices = page.locator(".overlay .hit"), page.locator(".choices button:not(.quiet)")
-        hits.last.dispatch_event("click")
-        expect(
-            page.locator(f'.overlay[aria-label$="after {number} actions"], .choices, .hit.second').first
-        ).to_be_attached()
-        for further in (hits, choices):  # an action may take several clicks
-            if page.locator(f'.overlay[aria-label$="after {number} actions"]').count() == 0:
-                further.first.dispatch_event("click")
-        expect(page.locator(f'.overlay[aria-label$="after {number} actions"]')).to_be_attached()
+        after = f'.overlay[aria-label$="after {number} actions"]'
+        page.locator(".overlay .hit").last.dispatch_event("click")
+        second = page.locator(f"{after}, .hit.second").first  # of a tile of Taigo
+        expect(second).to_be_attached()
+        if page.locator(after).count() == 0:
+            second.dispatch_event("click")
+        expect(page.locator(after)).to_be_attached()
         expect(composed).not_to_have_count(0)
         early = page.evaluate(_SHOWN)
         assert early["places"]
@@ -361,6 +359,22 @@ def test_an_analysis_shows_the_position_of_the_server_before_it_answers(
             held.pop().continue_()
         expect(composed).to_have_count(0)
         assert page.evaluate(_SHOWN) == early
+
+
+def test_half_an_action_stays_chosen_when_the_server_answers(open_local: Callable[..., Page]) -> None:
+    page = open_local("/analyze?game=taigo(radius=6,tiles=20)")
+    page.get_by_label("Analyze every position").uncheck()
+    held: list[Route] = []
+    page.route("**/api/position", lambda route: held.append(route))
+    composed = page.locator('.picture [id^="taigo-"]')
+    for _ in range(2):
+        page.locator(".overlay .hit").first.dispatch_event("click")
+    expect(composed).not_to_have_count(0)
+    page.locator(".overlay .hit").first.dispatch_event("click")
+    held.pop().continue_()
+    expect(composed).to_have_count(0)
+    expect(page.locator(".overlay .picked-place")).to_have_count(1)
+    expect(page.locator(".overlay .hit.second")).not_to_have_count(0)
 
 
 def test_a_game_shows_what_follows_from_a_click_before_the_server_stores_it(
