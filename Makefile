@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip --quiet --disable-pip-version-check
 PACKAGES := envs models evaluation training configs integrations web
 
-.PHONY: help setup demo test lint links types pytest pytest-slow coverage test-all test-integrations test-cluster test-browser test-lowest test-newest test-prereleases test-wheel docs ci after-tests results test-hostile test-bounds test-exhaustive test-mutants bench benchmark benchmark-page images tables clean
+.PHONY: help setup demo test lint links types pytest pytest-slow coverage test-all test-integrations test-cluster test-browser test-lowest test-newest test-prereleases modules test-wheel docs ci after-tests results test-hostile test-bounds test-exhaustive test-mutants bench benchmark benchmark-page images tables clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/'
@@ -116,7 +116,10 @@ test-prereleases:  ## the same with the pre-releases of everything: what is comi
 	@.venv-prereleases/bin/python -VV && .venv-prereleases/bin/python -m pip --disable-pip-version-check list | grep -E '^(numpy|numba|gymnasium|pettingzoo) '
 	.venv-prereleases/bin/python -m pytest $(NEWEST_TESTS) $(WHAT_VERSIONS_CHANGE)
 
-test-wheel: setup  ## the built package: metadata, size, and the wheel in an empty environment that grows: rules alone, no extras, web, train, the README
+modules: setup  ## the games for the browser, which the page and the wheel take from web/engine/games (apt-get install lld)
+	rm -rf web/engine/games && $(PYTHON) -m tools.browser.build web/engine/games
+
+test-wheel: modules  ## the built package: metadata, size, and the wheel in an empty environment that grows: rules alone, no extras, web, train, the README
 	rm -rf build/wheel && $(PYTHON) -m build --outdir build/wheel .
 	$(PYTHON) -m twine check --strict build/wheel/*
 	test -z "$$(find build/wheel -size +15M)"
@@ -181,5 +184,5 @@ results: setup images tables  ## pictures and tables that are made from files in
 	$(PYTHON) -m pytest --quiet tests/test_docs.py
 
 clean:  ## remove the virtual environment and the caches in this folder
-	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build web/engine/games *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

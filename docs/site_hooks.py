@@ -47,6 +47,7 @@ BOOSTS = {
 PLAY_FOLDER = ROOT / "build" / "browser"
 PLAY_FILES = (
     "engine/analyze.js",
+    "engine/client.js",
     "engine/engine.js",
     "engine/page.css",
     "engine/page.js",

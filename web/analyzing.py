@@ -20,6 +20,7 @@ from stoneworks.documents import Tuple
 from stoneworks.envs.rules import Game, IllegalActionError
 from stoneworks.web.agents import Agents, BotAnswer, ListedBot
 from stoneworks.web.board import (
+    ENGINE_FOLDER,
     GameDescription,
     Heat,
     Illustration,
@@ -122,12 +123,20 @@ class ValuesBody(AnalyzeBody):
 
 
 class InfoAnswer(TypedDict):
-    """The games, the limits of a comment (characters) and of a request for values (positions), and whether folders are watched."""
+    """The games, limits, and what the server has.
+
+    Attributes:
+        comment_characters: the limit of a comment.
+        curve_positions: the limit of a request for values.
+        watching: whether folders are watched.
+        modules: whether there are games for the browser.
+    """
 
     games: list[GameDescription]
     comment_characters: int
     curve_positions: int
     watching: bool
+    modules: bool
 
 
 class RulesAnswer(TypedDict):
@@ -183,6 +192,7 @@ class AnalysisRoutes:
             "comment_characters": MAX_COMMENT_CHARACTERS,
             "curve_positions": _MAX_CURVE_POSITIONS,
             "watching": self._watching,
+            "modules": (ENGINE_FOLDER / "games/games.json").exists(),
         }
 
     def _rules(self, _: Request, asked: GameQuery) -> RulesAnswer:

@@ -26,7 +26,7 @@ from starlette.types import ASGIApp
 from stoneworks.models.machine import num_processors
 from stoneworks.web.agents import Agents
 from stoneworks.web.analyzing import AnalysisRoutes
-from stoneworks.web.board import STATIC_FOLDER, Positions
+from stoneworks.web.board import ENGINE_FOLDER, STATIC_FOLDER, Positions
 from stoneworks.web.bot_processes import BotProcesses
 from stoneworks.web.playing import Changes, GameRoutes
 from stoneworks.web.requests import INTERNAL_ERROR, RequestError, error_answer
@@ -105,6 +105,7 @@ class Web:
             *watch.routes(positions),
             Route("/api/{rest:path}", _no_such_route, methods=["GET", "POST"]),
             Mount("/static", StaticFiles(directory=STATIC_FOLDER)),
+            Mount("/engine", StaticFiles(directory=ENGINE_FOLDER)),
             *(Route(path, self._page) for path in _PAGES),
         ]
         self._hosts = hosts

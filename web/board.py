@@ -29,6 +29,8 @@ _LOG = logging.getLogger(__name__)
 
 #: Folder of the page's files.
 STATIC_FOLDER = Path(__file__).parent / "static"
+#: Folder of the programs that play in the page, and, where they are built, of the games for them.
+ENGINE_FOLDER = Path(__file__).parent / "engine"
 #: Maximum number of cells of a board's grid.
 MAX_CELLS = 2000
 #: Number of cells of a heat map that show their percentage, and the smallest percentage shown.

@@ -14,8 +14,8 @@ from stoneworks.web.requests import MAX_BODY_BYTES, RequestError, error_answer
 _LOG = logging.getLogger(__name__)
 
 CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
 )
 #: A Host header: a name, or an address of IPv6 in brackets, and a port.
 _HOST = re.compile(r"(?:\[(?P<ip>[0-9a-f.:]+)\]|(?P<name>[0-9a-z._-]+))(?::[0-9]{1,5})?", re.ASCII)

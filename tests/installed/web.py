@@ -10,6 +10,7 @@ import urllib.request
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 assert find_spec("torch") is None, "only the extra web is installed"
 
@@ -35,15 +36,22 @@ with tempfile.TemporaryDirectory() as folder:
             url = found[0]
             page = get(f"{url}/").decode()
             # Everything that the page and its modules name is there.
-            waiting = {f"/{part}" for part in re.findall(r'(?:src|href)="(static/[^"]+)"', page)}
+            waiting = {f"/{part}" for part in re.findall(r'(?:src|href)="(static/[^"]+)"', page)} | {
+                "/engine/worker.js"
+            }
             loaded: set[str] = set()
             while waiting:
                 name = waiting.pop()
                 loaded.add(name)
                 content = get(f"{url}{name}").decode()
                 assert content, name
-                waiting |= {f"/static/{part}" for part in re.findall(r'from "\.\.?/([^"]+)"', content)} - loaded
+                waiting |= {urljoin(name, part) for part in re.findall(r'from "(\.\.?/[^"]+)"', content)} - loaded
             assert {"/static/main.js", "/static/app.css", "/static/views/analyze.js", "/static/charts.js"} <= loaded
+            assert json.loads(get(f"{url}/api/info"))["modules"], "a click needs no server"
+            for game in json.loads(get(f"{url}/engine/games/games.json")):
+                for board in game["boards"]:
+                    module = json.loads(get(f"{url}/engine/games/{board['file']}"))["module"]
+                    assert get(f"{url}/engine/games/{module}").startswith(b"\0asm")
             bots = json.loads(get(f"{url}/api/bots?game=vadus(size%3D5)"))["bots"]
             assert {"greedy", "mcts:100"} <= {bot["name"] for bot in bots}
             assert not [bot["name"] for bot in bots if bot["name"].startswith("vadus")], "agents need torch"

@@ -273,6 +273,13 @@ def test_pictures_of_rulings_can_be_played_on_from(built: Path, name: str) -> No
         assert legal == set(map(state.get_game().action_to_string, state.legal_actions())), picture.path
 
 
+def test_lessons_are_played_on_boards_that_are_built(name: str) -> None:
+    from tools.browser.build import boards_of
+
+    built = set(map(str, boards_of(name).values()))
+    assert {lesson.game for lesson in load_game(name).guide.lessons} <= built
+
+
 def test_playouts_end_in_the_same_position(standard: Board) -> None:
     from stoneworks.envs.rules import templates
 
@@ -348,6 +355,7 @@ def test_a_position_is_described_as_the_server_does(standard: Board) -> None:
             "player",
             "colors",
             "turn_start",
+            "sides",
             "outcome",
             "buttons",
             "turn",

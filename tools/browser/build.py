@@ -1,7 +1,7 @@
 """Builds the games for browsers: ``python -m tools.browser.build FOLDER``.
 
 The folder gets, for each game, ``GAME.wasm`` with the code, ``GAME-BOARD.json`` for its named boards and those of its pictures of
-rulings, ``GAME.weights`` with the weights of its agent, and ``games.json``, which lists them.
+rulings and lessons, ``GAME.weights`` with the weights of its agent, and ``games.json``, which lists them.
 """
 
 from __future__ import annotations
@@ -99,12 +99,12 @@ def set_capacity(capacity: int) -> None:
 
 
 def boards_of(name: str) -> dict[str, Game]:
-    """Return the named boards of a game that a page can show, and those of its pictures of rulings, by names for addresses."""
+    """Return the named boards of a game that a page can show, and those of its rulings and lessons, by names for addresses."""
     guide = load_game(name).guide
     named = {board: load_game(name, **options) for board, options in (guide.boards or {}).items()}
     boards = {board: game for board, game in named.items() if game.grid.num_cells <= MAX_CELLS}
     known = set(map(str, boards.values()))
-    for text in (illustration.game for illustration in guide.illustrations):
+    for text in (*(one.game for one in guide.illustrations), *(one.game for one in guide.lessons)):
         if str(load_game(text)) not in known:
             boards[re.sub(r"\W+", "-", text.partition("(")[2]).strip("-")] = load_game(text)
     return boards
@@ -197,6 +197,7 @@ def describe(game: Game) -> dict[str, Any]:
             "mark": theme.LAST_MOVE,
             "deciding": DECIDING,
         },
+        "sides": game.grid.neighbors.shape[1],
         "height": game.grid.height,
         "width": game.grid.width,
     }

@@ -436,6 +436,7 @@ export class Play {
       turn: ending ? "" : this.engine.say(this.record, "describe_turn").text,
       supplies: ending ? "" : this.engine.say(this.record, "describe_supplies").text,
       why: ending ? this.engine.say(this.record, "explain_result").text : "",
+      sides: board.sides,
       turn_start: turnStart,
       score: null,
       outcome: ending ? { winner: winner < 0 ? null : winner, reason, truncated: Boolean(truncated) } : null,

@@ -13,18 +13,46 @@ const MILLISECONDS_TO_FORESEE = 120;
 
 /** Returns the stones of a picture by their place. */
 function stonesOf(picture) {
-  return new Map([...picture.querySelectorAll(".stones circle, .cones circle")].map((stone) => [`${stone.getAttribute("cx")},${stone.getAttribute("cy")}`, stone]));
+  return new Map([...picture.querySelectorAll(".stones circle, .cones circle")].map((stone) => [String(middleOf(stone)), stone]));
+}
+
+/** Returns how far a part is moved in its picture: those composed in the browser move every stone to its place. */
+function shiftOf(part) {
+  const { e = 0, f = 0 } = part.closest('[transform^="translate"]')?.transform.baseVal[0].matrix ?? {};
+  return [e, f];
+}
+
+/** Returns the middle of a stone in its picture. */
+function middleOf(stone) {
+  const [x, y] = shiftOf(stone);
+  return [x + stone.cx.baseVal.value, y + stone.cy.baseVal.value].map((value) => Math.round(10 * value) / 10);
+}
+
+/** Adds to a group a copy of a stone, on its place in the picture. */
+function addCopy(group, stone) {
+  const [x, y] = shiftOf(group);
+  const [cx, cy] = middleOf(stone);
+  const copy = stone.cloneNode();
+  copy.setAttribute("cx", cx - x);
+  copy.setAttribute("cy", cy - y);
+  group.append(copy);
+  return copy;
 }
 
 function colorOf(stone) {
   return stone.parentNode.getAttribute("class");
 }
 
-/** Returns a part of a picture in a copy of its group, which has its colors. */
-function withGroup(part) {
-  const group = part.parentNode.cloneNode(false);
-  group.append(part.cloneNode());
+/** Returns a stone in a copy of its group, which has its colors. */
+function withGroup(stone) {
+  const group = stone.parentNode.cloneNode(false);
+  addCopy(group, stone);
   return group;
+}
+
+/** Returns what can be chosen in a position, as text. */
+function choicesOf({ game, actions, player, colors, legal, buttons, instead, places }) {
+  return JSON.stringify([game, actions, player, colors, legal, buttons, instead, places]);
 }
 
 /** Returns points on the outline of a circle or path, in the coordinates of a picture. */
@@ -74,15 +102,25 @@ export class Board {
     }, { passive: false });
   }
 
-  /** Shows a position; `hint` is a list of actions to point at. */
+  /** Shows a position; `hint` is a list of actions to point at. What is being chosen stays where the choices do. */
   show(position, { hint = [], label = "Board" } = {}) {
+    const stays = this.position && !this.hasPlayed && String(hint) === String(this.hint) && choicesOf(position) === choicesOf(this.position);
     this.position = position;
     this.label = label;
-    this.chosen = [];
     this.hint = hint;
     if (position.svg !== this.shownSvg) this.draw(parseSvg(position.svg));
     this.shownSvg = position.svg;
-    this.render();
+    if (stays) {
+      const given = { viewBox: this.picture.getAttribute("viewBox"), "aria-label": label };
+      for (const [name, value] of Object.entries(given)) this.overlay.setAttribute(name, value);
+      this.layer.setAttribute("transform", this.turnOfContent());
+      this.showCaption();
+    } else {
+      this.chosen = [];
+      this.held = null;
+      this.render();
+    }
+    this.hasPlayed = false;
     this.zoomButton ??= button("Zoom", () => this.zoom(), { class: "zoom", hidden: true, "aria-pressed": "false" });
     if (!this.zoomButton.isConnected) this.element.append(this.zoomButton);
     requestAnimationFrame(() => this.fitZoom());
@@ -119,13 +157,13 @@ export class Board {
       const same = old.get(at);
       if (!same) stone.classList.add("came");
       else if (colorOf(same) !== colorOf(stone)) stone.classList.add("turned");
+      else if (same.getAnimations().length) stone.classList.add(...same.classList); // the same position, drawn again
     }
     for (const [at, stone] of old) {
       const group = now.has(at) ? null : this.picture.getElementsByClassName(colorOf(stone))[0];
       if (!group) continue;
-      const gone = stone.cloneNode();
+      const gone = addCopy(group, stone);
       gone.classList.add("gone");
-      group.append(gone);
       setTimeout(() => gone.remove(), MILLISECONDS);
     }
   }
@@ -305,15 +343,15 @@ export class Board {
       this.layer.append(hit);
     }
     this.scroll.append(this.overlay);
-    this.showCaption(names);
+    this.showCaption();
     if (hadFocus) this.focus();
   }
 
   /** Says below the board how tiles are turned, or what the lines of a picked piece are. */
-  showCaption(names) {
+  showCaption() {
     const turn = matchMedia("(hover: none)").matches ? "Tap a place again to turn the tile." : "The wheel or r turns the tile.";
-    const picked = this.picture.querySelector(".picked") && "Green lines: slides; red dashes: steps.";
-    const text = names.some((name) => this.forms(name).length > 1) ? turn : picked;
+    const picked = this.picture.querySelector(".slides, .steps") && "Green lines: slides; red dashes: steps.";
+    const text = [...this.byPlace.keys()].some((name) => this.forms(name).length > 1) ? turn : picked;
     // Once shown, the caption keeps its space, so that the page does not jump from turn to turn.
     if (text && !this.caption.isConnected) this.scroll.after(this.caption);
     if (text) this.caption.textContent = text;
@@ -323,8 +361,8 @@ export class Board {
   /** Returns the circle of the uppermost stone on a place: in a stack, the stones are beside its middle. */
   topStone(x, y, radius) {
     const circles = [...this.picture.querySelectorAll(".stones circle:not(.gone)")].map((stone) => {
-      const { e = 0, f = 0 } = stone.closest('[transform^="translate"]')?.transform.baseVal[0].matrix ?? {};
-      return { cx: stone.cx.baseVal.value + e, cy: stone.cy.baseVal.value + f, r: stone.r.baseVal.value };
+      const [cx, cy] = middleOf(stone);
+      return { cx, cy, r: stone.r.baseVal.value };
     });
     return circles.findLast(({ cx, cy }) => Math.hypot(cx - x, cy - y) < radius);
   }
@@ -356,6 +394,7 @@ export class Board {
   }
 
   play(item) {
+    this.hasPlayed = true;
     this.chosen = [];
     this.held = null;
     this.menu?.remove();
@@ -427,7 +466,10 @@ export class Board {
     for (const [at, stone] of next) {
       if (!now.has(at) || colorOf(now.get(at)) !== colorOf(stone)) own.append(withGroup(stone));
     }
-    for (const [at, stone] of now) if (!next.has(at)) own.append(s("circle", { class: "goes", cx: stone.getAttribute("cx"), cy: stone.getAttribute("cy"), r: stone.getAttribute("r") }));
+    for (const stone of [...now].filter(([at]) => !next.has(at)).map(([, one]) => one)) {
+      const [cx, cy] = middleOf(stone);
+      own.append(s("circle", { class: "goes", cx, cy, r: stone.getAttribute("r") }));
+    }
     this.layer.prepend(own);
   }
 

@@ -41,10 +41,12 @@ def open_page(browser: Browser, start_server: Callable[..., Any]) -> Iterator[Ca
     problems: list[str] = []
     foreign: list[str] = []
 
-    def open_one(url: str, *, expects_errors: bool = False, **options: Any) -> Page:
+    def open_one(url: str, *, expects_errors: bool = False, has_workers: bool = False, **options: Any) -> Page:
         context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
         contexts.append(context)
         context.set_default_timeout(TIMEOUT_MILLISECONDS)
+        if not has_workers:  # the server answers, whether the modules are built or not
+            context.add_init_script("delete window.Worker")
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
         if not expects_errors:

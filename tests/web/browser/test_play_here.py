@@ -1,4 +1,4 @@
-"""Boards of the documentation: played in the page, under a path prefix, without a server of ours and without a network."""
+"""Boards that are played in the page: on the site, without a server of ours, and in the local page, before its server answers."""
 
 from __future__ import annotations
 
@@ -6,22 +6,31 @@ import functools
 import http.server
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from docs.ruling_pictures import RULING_PICTURES
-from pages import OpenPage, assert_fits
+from installed_packages import install
+from pages import OpenPage, assert_fits, hit
+from stoneworks import load_game
 
 _PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Play</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
 <style>:root { --md-default-bg-color: #fff; --md-default-fg-color: #222; --md-default-fg-color--light: #555; }</style></head>
 <body><h1>Play</h1>%s</body></html>"""
 _BOARD = '<div class="play-here" %s></div>'
+
+
+@pytest.fixture
+def open_page(open_page: OpenPage) -> OpenPage:
+    """Open pages with workers."""
+    return functools.partial(open_page, has_workers=True)
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +145,14 @@ def test_a_second_click_waits_for_the_position_after_the_first(address: str, ope
         "White to move: first of two stones, or a pass that ends the game"
     )
     assert page.evaluate("location.hash") == "#vadus-quick;e5;d4;d5;pass"
+
+
+def test_the_stone_that_comes_grows_and_no_other(address: str, open_page: OpenPage) -> None:
+    page = open_page(f"{address}/play-here.html#vadus-quick;e5;d4;d5")
+    hit(page, "a5").dispatch_event("click")
+    expect(page.locator(".stones circle")).to_have_count(4)
+    expect(page.locator(".stones circle.came")).to_have_count(1)
+    expect(page.locator(".stones circle.turned")).to_have_count(0)
 
 
 def test_an_address_with_an_illegal_action_can_be_taken_back(address: str, open_page: OpenPage) -> None:
@@ -263,3 +280,145 @@ def test_without_weights_uct_analyzes(address: str, open_page: OpenPage) -> None
     expect(panel.locator("h2")).to_have_text("UCT search")
     expect(panel.locator("caption")).to_have_text("policy: in %; visits: simulations; win: chance to win, in %")
     expect(panel.locator("p")).to_contain_text(re.compile(r"\d{4,} simulations"))
+
+
+# -- The local page --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def open_local(address: str, open_page: OpenPage, shared_server: Any) -> Callable[..., Page]:
+    """Open pages of a local server that has the site's modules, or none."""
+
+    def open_one(path: str, *, has_modules: bool = True, url: str = shared_server.url, **options: Any) -> Page:
+        def describe(route: Route) -> None:
+            response = route.fetch()
+            route.fulfill(response=response, json=response.json() | {"modules": has_modules})
+
+        def load(route: Route) -> None:
+            route.fulfill(response=route.fetch(url=f"{address}/play/games/{route.request.url.rpartition('/')[2]}"))
+
+        page = open_page(url, **options)
+        page.route("**/api/info", describe)
+        page.route("**/engine/games/*", load)
+        page.goto(f"{url}{path}")
+        page.locator(".overlay .hit").first.wait_for()
+        return page
+
+    return open_one
+
+
+def test_lessons_go_on_without_the_server(open_local: Callable[..., Page]) -> None:
+    page = open_local("/learn/vadus", expects_errors=True)
+    for requests in ("**/api/position", "**/api/why"):
+        page.route(requests, lambda route: route.abort())
+    page.get_by_role("button", name="Skip").click()
+    expect(page.locator(".stones circle")).to_have_count(1)
+    page.locator(".stones circle").click(force=True)  # the layer of the places is above it
+    expect(page.locator(".words")).to_have_text("V2: c3 is occupied")
+    hit(page, "a3").dispatch_event("click")
+    hit(page, "b3").dispatch_event("click")
+    expect(page.locator(".learn .status")).to_have_text("Done.")
+    expect(page.locator(".stones circle")).to_have_count(3)
+
+
+#: What a page shows of a position, apart from marks.
+_SHOWN = """() => ({
+  places: [...document.querySelectorAll('.overlay .hit')].map(({dataset, ariaLabel, className}) =>
+    [dataset.place, ariaLabel, className.baseVal]),
+  status: document.querySelector('.status').textContent.split(' · score')[0],
+  buttons: [...document.querySelectorAll('[data-action]')].map(button => button.textContent),
+  stones: [...document.querySelectorAll('.picture :is(.stones, .cones) circle')].map(stone => {
+    const {x, y, width} = stone.getBoundingClientRect();
+    return [stone.parentNode.className.baseVal, ...[x, y, width].map(Math.round)].join();
+  }).sort(),
+})"""
+
+
+@pytest.mark.parametrize("name", ["vadus", "laido", "taugo", "taigo", "trugo"])
+def test_an_analysis_shows_the_position_of_the_server_before_it_answers(
+    open_local: Callable[..., Page], name: str
+) -> None:
+    game = load_game(name, **load_game(name).guide.boards["quick"])
+    page = open_local(f"/analyze?game={game}", reduced_motion="reduce")
+    page.get_by_label("Analyze every position").uncheck()
+    held: list[Route] = []
+    page.route("**/api/position", lambda route: held.append(route))
+    composed = page.locator(f'.picture [id^="{name}-"]')  # a color of the picture that the browser composes
+    for number in range(1, 4):
+        after = f'.overlay[aria-label$="after {number} actions"]'
+        page.locator(".overlay .hit").last.dispatch_event("click")
+        second = page.locator(f"{after}, .hit.second").first  # of a tile of Taigo
+        expect(second).to_be_attached()
+        if page.locator(after).count() == 0:
+            second.dispatch_event("click")
+        expect(page.locator(after)).to_be_attached()
+        expect(composed).not_to_have_count(0)
+        early = page.evaluate(_SHOWN)
+        assert early["places"]
+        while held:
+            held.pop().continue_()
+        expect(composed).to_have_count(0)
+        assert page.evaluate(_SHOWN) == early
+
+
+def test_half_an_action_stays_chosen_when_the_server_answers(open_local: Callable[..., Page]) -> None:
+    page = open_local("/analyze?game=taigo(radius=6,tiles=20)")
+    page.get_by_label("Analyze every position").uncheck()
+    held: list[Route] = []
+    page.route("**/api/position", lambda route: held.append(route))
+    composed = page.locator('.picture [id^="taigo-"]')
+    for _ in range(2):
+        page.locator(".overlay .hit").first.dispatch_event("click")
+    expect(composed).not_to_have_count(0)
+    page.locator(".overlay .hit").first.dispatch_event("click")
+    held.pop().continue_()
+    expect(composed).to_have_count(0)
+    expect(page.locator(".overlay .picked-place")).to_have_count(1)
+    expect(page.locator(".overlay .hit.second")).not_to_have_count(0)
+
+
+def test_a_game_shows_what_follows_from_a_click_before_the_server_stores_it(
+    open_local: Callable[..., Page], post: Callable[..., Any]
+) -> None:
+    fields = {"game": "vadus(size=5)", "players": [None, None], "actions": ["e5"], "confirm": False}
+    page = open_local(f"/play/{post('games', **fields)['id']}", expects_errors=True)
+    held: list[Route] = []
+    page.route("**/act", lambda route: held.append(route))
+    stones = page.locator(".stones circle:not(.gone)")
+    hit(page, "a5").dispatch_event("click")
+    expect(stones).to_have_count(2)
+    held.pop().fulfill(status=400, json={"error": {"message": "not now"}})
+    expect(page.locator("#toasts")).to_contain_text("not now")
+    expect(stones).to_have_count(1)
+    hit(page, "a5").dispatch_event("click")
+    expect(stones).to_have_count(2)
+    expect(page.locator(".moves > li")).to_have_count(1)
+    hit(page, "b5").dispatch_event("click")  # is played after the first
+    page.unroute("**/act")
+    held.pop().continue_()
+    expect(stones).to_have_count(3)
+    expect(page.locator(".moves > li")).to_have_text(["Black: e5", "White: a5 b5"])
+
+
+def test_the_server_answers_where_there_is_no_module(
+    open_local: Callable[..., Page], start_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = """
+from stoneworks.envs.games.laido.rules import Laido
+from stoneworks.envs.rules import GameEntry
+
+class Twin(Laido):
+    name = "twin"
+
+GAME = GameEntry("twin", "twins:Twin", samples=("twin(size=2)",))
+"""
+    install(tmp_path / "twins", "stoneworks-twins", "[stoneworks.games]\ntwin = twins:GAME\n", twins=source)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "twins"))
+    url = start_server().url
+    for game, has_modules in (("vadus(size=5)", False), ("twin(size=2)", True)):
+        page = open_local(f"/analyze?game={game}", url=url, has_modules=has_modules)
+        page.get_by_label("Analyze every position").uncheck()
+        with page.expect_response("**/api/position"):
+            page.locator(".overlay .hit").first.dispatch_event("click")
+        expect(page.locator(".picture .stones circle")).to_have_count(1)
+        assert len(page.workers) == has_modules

@@ -10,6 +10,7 @@ import { actionLabel, announce, button, copyLink, h, inTurn, keepFocus, keyList,
 import { GameChoice, notation } from "../games.js";
 import { importButton } from "../import.js";
 import { recall, remember } from "../memory.js";
+import { isSame, showPosition, why } from "../positions.js";
 
 /** Columns that a heat map can show, with their names; an agent without the chosen one shows its policy. */
 const HEATS = ["win", "policy", "visits", "prior"];
@@ -452,8 +453,8 @@ class AnalysisPage {
   async explain(click) {
     const { position } = this;
     if (position.outcome) return;
-    const { reasons } = await post("why", { game: position.game, actions: position.actions, ...click }, this.signal);
-    if (reasons.length && position === this.position) this.board.say(reasons.join("; "), click);
+    const reasons = await why(position.game, position.actions, click, this.signal);
+    if (reasons.length && isSame(position, this.position)) this.board.say(reasons.join("; "), click);
   }
 
   step(key) {
@@ -575,15 +576,18 @@ class AnalysisPage {
       this.shownNode = node;
       return;
     }
-    const position = await post("position", fields, this.signal);
-    if (this.wantedFields !== asked) return;
-    this.shownFields = asked;
-    this.shownNode = node;
-    this.position = position;
-    this.board.show(position, { label: `Board of ${tree.name} after ${fields.actions.length} actions` });
-    this.showTools();
-    this.showStatus();
-    this.showButtons();
+    const show = (position) => {
+      if (this.wantedFields !== asked) return;
+      this.shownFields = asked;
+      this.shownNode = node;
+      this.position = position;
+      this.board.show(position, { label: `Board of ${tree.name} after ${fields.actions.length} actions` });
+      this.showTools();
+      this.showStatus();
+      this.showButtons();
+    };
+    if (fields.heat || fields.line) show(await post("position", fields, this.signal));
+    else await showPosition(fields.game, fields.actions, this.signal, show);
   }
 
   showStatus() {
@@ -595,7 +599,10 @@ class AnalysisPage {
   }
 
   showButtons() {
-    const buttons = (this.position.buttons ?? []).map((item) => button(actionLabel(item, this.position), () => this.play([item.action]), { "data-action": item.action }));
+    const labels = this.position.buttons.map((item) => actionLabel(item, this.position));
+    if (String(labels) === this.buttonsShown) return; // one may be pressed just now
+    this.buttonsShown = String(labels);
+    const buttons = this.position.buttons.map((item, index) => button(labels[index], () => this.play([item.action]), { "data-action": item.action }));
     this.globalButtons?.remove();
     this.globalButtons = buttons.length ? h("div", { class: "row", role: "group", "aria-label": "Actions beside the board" }, buttons) : null;
     if (this.globalButtons) this.status.after(this.globalButtons);

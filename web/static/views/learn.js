@@ -4,6 +4,7 @@ import { ApiError, botsFor, get, info, post } from "../api.js";
 import { Board } from "../board.js";
 import { actionLabel, announce, button, h, inTurn, keepFocus, parseSvg, requestCounter } from "../dom.js";
 import { howToPlay } from "../games.js";
+import { isSame, showPosition, why } from "../positions.js";
 
 export async function showLessons(view, { id, signal, go }) {
   const game = (await info()).games.find(({ name }) => name === id);
@@ -83,8 +84,11 @@ class Lessons {
   async show() {
     const { lesson, played } = this;
     const isLatest = this.nextRequest();
-    const position = await post("position", { game: lesson.game, actions: [...lesson.actions, ...played] }, this.signal);
-    if (!isLatest()) return;
+    await showPosition(lesson.game, [...lesson.actions, ...played], this.signal, (position) => isLatest() && this.draw(position));
+  }
+
+  draw(position) {
+    const { lesson, played } = this;
     this.learner ??= position.player;
     this.done = played.length > 0 && (played.length >= lesson.answers.length || position.player !== this.learner);
     this.position = this.done ? { ...position, legal: [], instead: [], places: {} } : position;
@@ -147,8 +151,8 @@ class Lessons {
   async explain(click) {
     if (this.done) return;
     const { position } = this;
-    const { reasons } = await post("why", { game: position.game, actions: position.actions, ...click }, this.signal);
-    if (reasons.length && position === this.position) this.board.say(reasons.join("; "), click);
+    const reasons = await why(position.game, position.actions, click, this.signal);
+    if (reasons.length && isSame(position, this.position)) this.board.say(reasons.join("; "), click);
   }
 
   /** Starts a game on the smallest named board against the easiest opponent but one. */

@@ -6,6 +6,7 @@ import { BotChoice } from "../bots.js";
 import { actionLabel, announce, button, copyLink, h, inTurn, keepFocus, keyList, labeled, playerName, resultText, sleep, swatch, toast, turnText } from "../dom.js";
 import { howToPlay, notation } from "../games.js";
 import { personNames, recall, remember } from "../memory.js";
+import { foretold, picture, showPosition, why } from "../positions.js";
 import { countSeconds, prepare } from "../prepare.js";
 
 export async function showGame(view, { id, signal, go }) {
@@ -124,7 +125,10 @@ class GamePage {
     document.title = `${game.title || game.name} – Stoneworks`;
     this.title.textContent = game.title || game.name;
     if (this.sound.checked && before && game.position.actions.length > before.position.actions.length) playSound();
-    if (!before) prepare(game.game, this.bots());
+    if (!before) {
+      prepare(game.game, this.bots());
+      foretold(game.game, game.position.actions); // loads the module
+    }
     if (this.shownTurn === null) this.showBoard();
     this.board.element.dataset.revision = game.revision;
     this.showPlayers();
@@ -301,9 +305,11 @@ class GamePage {
     if (wanted === null) this.showBoard();
     else {
       const actions = game.turns.slice(0, wanted).flatMap(([, ofTurn]) => ofTurn);
-      const position = await post("position", { game: game.game, actions }, this.signal);
+      await showPosition(game.game, actions, this.signal, (position) => {
+        if (this.shownTurn !== wanted || this.game.current !== game.current) return;
+        this.board.show({ ...position, legal: [], instead: [], places: {} }, { label: `Position after turn ${wanted}` });
+      });
       if (this.shownTurn !== wanted || this.game.current !== game.current) return;
-      this.board.show({ ...position, legal: [], instead: [], places: {} }, { label: `Position after turn ${wanted}` });
     }
     this.status.textContent = this.statusText();
     this.showButtons();
@@ -368,6 +374,7 @@ class GamePage {
     this.shownTurn = null;
     try {
       const sent = withNode ? { node: this.game.current, ...fields } : fields;
+      if (name === "act") this.foretell(fields);
       this.show(await post(`games/${this.id}/${name}`, sent, this.signal));
     } catch (error) {
       if (isAbort(error)) return;
@@ -377,19 +384,30 @@ class GamePage {
     }
   }
 
+  /** Shows what follows from an action until the server answers; what can be chosen then only where the turn goes on. */
+  async foretell({ action, then = [], instead }) {
+    const { position, current } = this.game;
+    const found = await foretold(position.game, [...(instead ? position.actions.slice(0, -1) : position.actions), action, ...then]);
+    if (!found || !this.sending || this.game.current !== current) return;
+    const choices = found.player === position.player ? {} : { legal: [], buttons: [], places: {}, icons: {}, instead: [] };
+    this.board.show({ ...found, ...choices }, { hint: this.hint[0] === action ? this.hint.slice(1, 2) : [], label: this.board.label });
+  }
+
   /** Returns the picture of the position after an action, or null where there is none, such as after the last answer. */
   async foresee(action) {
-    const { game, actions } = this.game.position;
-    const { svg } = await post("position", { game, actions: [...actions, action] }, this.signal).catch(() => ({ svg: null }));
-    return svg;
+    await this.sending;
+    const { game, actions, legal } = this.game.position;
+    if (!legal.some((item) => item.action === action)) return null;
+    return picture(game, [...actions, action], this.signal);
   }
 
   /** Shows on the board why a click on it is illegal. */
   async explain(click) {
+    await this.sending;
     const { position, players, complete_turn: isComplete, result } = this.game;
     if (this.thinking && this.shownTurn === null) return this.board.say(`${this.name(position.player)} is to move; wait for it, or stop it.`, click);
     if (this.shownTurn !== null || isComplete || result || players[position.player] !== null) return;
-    const { reasons } = await post("why", { game: position.game, actions: position.actions, ...click }, this.signal);
+    const reasons = await why(position.game, position.actions, click, this.signal);
     if (!reasons.length || position !== this.game.position) return;
     const again = this.game.current === this.game.committed ? [] : ["“Take back” to choose again"];
     this.board.say([...reasons, ...again].join("; "), click);
