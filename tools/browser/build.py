@@ -179,7 +179,7 @@ def describe(game: Game) -> dict[str, Any]:
         "most_reasons": MAX_REASONS,
         "has_lines": game.has_lines,
         "places": [[name, *place] for name, place in places.items()],
-        "paths": paths,
+        "paths": _columns(paths),
         "labels": list(labels.values()),
         "drawing": {
             "defs": "".join(
@@ -201,6 +201,15 @@ def describe(game: Game) -> dict[str, Any]:
         "height": game.grid.height,
         "width": game.grid.width,
     }
+
+
+def _columns(paths: list[list[int] | None]) -> list[list[int]]:
+    """Return the columns of paths, 0 where one ends, else 1 more, as differences from action to action, which compress well."""
+    longest = max(len(path or ()) for path in paths)
+    rows = [[1 + number for number in path or ()] for path in paths]
+    table = np.array([row + [0] * (longest - len(row)) for row in rows])
+    columns: list[list[int]] = np.diff(table, axis=0, prepend=0).T.tolist()
+    return columns
 
 
 def _box(extent: Extent) -> list[float]:

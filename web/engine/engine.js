@@ -33,7 +33,7 @@ export class Engine {
     }
     this.code = new WebAssembly.Instance(module, { env }).exports;
     this.end = this.code.__heap_base.value;
-    this.board = board;
+    this.board = { ...board, paths: pathsOf(board.paths) };
     this.agent = agent;
     this.fillWeights(module);
     const record = bytesOf(board.blank);
@@ -313,6 +313,15 @@ export class Engine {
     const flat = this.array(Int32Array, this.at.parts, 2 * number);
     return Array.from({ length: number }, (_, index) => [flat[2 * index], flat[2 * index + 1]]).sort(([one], [other]) => one - other);
   }
+}
+
+/** The places of each action, null for one that has none, from the differences in each column. */
+function pathsOf(columns) {
+  const last = columns.map(() => 0);
+  return columns[0].map((_, action) => {
+    columns.forEach((column, number) => (last[number] += column[action]));
+    return last[0] ? last.filter((number) => number > 0).map((number) => number - 1) : null;
+  });
 }
 
 /** Weights that were rounded: those of filters to 12 bits, in units of their output, others to half precision. */
