@@ -196,8 +196,8 @@ def test_the_agent_chooses_the_same_actions_in_many_positions(standard: Board) -
     compare_agents(standard, 20 * SCALE)
 
 
-def compare_agents(board: Board, number: int) -> None:
-    """Compare the outputs of the network, and the actions of the agent with 64 simulations, both with the weights of browsers."""
+def agent_of_browsers(board: Board) -> Any:
+    """Return the agent with 64 simulations and with the weights that browsers have."""
     from stoneworks import load_bot
     from stoneworks.models.checkpoint import load_checkpoint
     from stoneworks.models.inference.winograd import WinogradInference
@@ -210,6 +210,12 @@ def compare_agents(board: Board, number: int) -> None:
     network = load_checkpoint(shipped, board.game).network
     weights = {name: np.asarray(of) for name, of in network.playing_state_dict().items()}
     bot.evaluate = WinogradInference(network.architecture, downloaded_weights(weights))
+    return bot
+
+
+def compare_agents(board: Board, number: int) -> None:
+    """Compare the outputs of the network, and the actions of the agent with 64 simulations."""
+    bot = agent_of_browsers(board)
     requests, expected = [], []
     for seed, state in enumerate(board.positions(number)):
         of_playouts = np.random.default_rng(seed).integers(0, 2**64, 1, np.uint64)[0]
@@ -227,11 +233,10 @@ def compare_agents(board: Board, number: int) -> None:
 
 def test_an_analysis_goes_on_as_the_network_search(standard: Board) -> None:
     """After the agent's 64 simulations, a round of sequential halving in the same tree, with the lines of the local page."""
-    from stoneworks import load_bot
     from stoneworks.models.search.network_search import _NO_SCHEDULE, NetworkSearch
     from stoneworks.web.bot_processes import _describe
 
-    bot: Any = load_bot(f"{standard.game.name}@64", standard.game, seed=0)
+    bot = agent_of_browsers(standard)
     requests, expected = [], []
     for seed, state in enumerate(standard.positions(4)):
         search = bot._last = NetworkSearch(standard.game, bot.evaluate, bot.settings, max_games=1, max_simulations=200)

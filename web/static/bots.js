@@ -43,10 +43,14 @@ export class BotChoice {
    *   that are left out.
    */
   async list(game, { wanted = this.value, fallback = null, without = [] } = {}) {
-    const before = this.select.selectedOptions[0];
-    const level = before?.value === wanted ? before.dataset.level : undefined;
+    let before = this.select.selectedOptions[0];
     this.game = game;
-    this.bots = (await botsFor(game)).filter((bot) => !without.includes(bot.name));
+    const bots = await botsFor(game);
+    if (this.game !== game) return; // another game was chosen meanwhile
+    const now = this.select.selectedOptions[0];
+    if (now !== before) [before, wanted] = [now, this.value]; // as was another bot
+    const level = before?.value === wanted ? before.dataset.level : undefined;
+    this.bots = bots.filter((bot) => !without.includes(bot.name));
     if (without.includes(this.typed?.name)) this.typed = null;
     if (level) wanted = this.bots.find((bot) => bot.level === level)?.name ?? wanted;
     if (wanted && !this.bots.some((bot) => bot.name === wanted)) this.typed = await botNamed(game, wanted).catch(() => null);

@@ -94,6 +94,24 @@ def test_a_wrong_answer_is_told_and_not_played_on_the_board_of_the_last_step(vis
     expect(page.locator(".learn .status")).to_have_text("Done.")
 
 
+def test_a_bot_that_is_chosen_before_the_list_of_another_board_is_there_stays_chosen(visit: OpenPage) -> None:
+    page = visit()
+    page.get_by_role("radio", name="Vadus").check(force=True)
+    page.wait_for_load_state("networkidle")
+    held: list[Route] = []
+    page.route("**/api/bots?**", lambda route: held.append(route))
+    page.get_by_role("group", name="Boards").get_by_role("button", name="quick").click()
+    opponent = page.locator(".seats select").nth(1)
+    opponent.select_option("random")
+    while not held:
+        page.wait_for_timeout(100)
+    for route in held:
+        route.continue_()
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(500)
+    expect(opponent).to_have_value("random")
+
+
 def test_boards_and_opponents_have_names(visit: OpenPage) -> None:
     page = visit()
     page.get_by_role("radio", name="Trugo").check(force=True)

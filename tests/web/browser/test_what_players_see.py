@@ -141,8 +141,10 @@ def test_a_growing_board_seldom_changes_its_scale_and_never_its_middle(
     boxes = []
     for turn in range(len(actions)):
         expect(page.locator(".status")).to_contain_text(f"Position after turn {turn} of")
-        page.wait_for_timeout(300)  # the step is animated
-        boxes.append([float(part) for part in page.locator(".picture").get_attribute("viewBox").split()])
+        box = None
+        while box != (box := page.locator(".picture").get_attribute("viewBox")):
+            page.wait_for_timeout(400)  # the step is animated
+        boxes.append([float(part) for part in box.split()])
         page.keyboard.press("ArrowRight")
     middles = {(round(left + width / 2), round(top + height / 2)) for left, top, width, height in boxes}
     assert 2 <= len({str(box) for box in boxes}) <= 5  # of tiles at random, which spread the most
