@@ -99,14 +99,19 @@ def test_a_bot_that_is_chosen_before_the_list_of_another_board_is_there_stays_ch
     page.get_by_role("radio", name="Vadus").check(force=True)
     page.wait_for_load_state("networkidle")
     held: list[Route] = []
+
+    def next_request() -> Route:
+        while not held:
+            page.wait_for_timeout(50)
+        return held.pop(0)
+
     page.route("**/api/bots?**", lambda route: held.append(route))
     page.get_by_role("group", name="Boards").get_by_role("button", name="quick").click()
+    next_request().continue_()
+    listing = next_request()
     opponent = page.locator(".seats select").nth(1)
     opponent.select_option("random")
-    while not held:
-        page.wait_for_timeout(100)
-    for route in held:
-        route.continue_()
+    listing.continue_()
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(500)
     expect(opponent).to_have_value("random")

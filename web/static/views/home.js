@@ -38,7 +38,6 @@ async function newGame(games, go, signal) {
   let preparing = null;
   const confirm = h("input", { type: "checkbox", checked: remembered.confirm ?? true });
   let wanted = remembered.players ?? null;
-  let isFirst = wanted === null;
   const nextRequest = requestCounter();
 
   async function updateBots(text) {
@@ -54,10 +53,11 @@ async function newGame(games, go, signal) {
       unrated.hidden = bots.some((bot) => bot.level);
       if (!isLatest()) return;
       await Promise.all(
-        seats.map((seat, index) => seat.list(text, { wanted: wanted ? wanted[index] : seat.value, fallback: easy })),
+        seats.map((seat, index) => {
+          const before = seat.select.length ? seat.value : index ? easy : null;
+          return seat.list(text, { wanted: wanted ? wanted[index] : before, fallback: easy });
+        }),
       );
-      if (isFirst) seats[1].value = easy;
-      isFirst = false;
       wanted = null;
       getReady();
     } catch (error) {
