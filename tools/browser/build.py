@@ -26,7 +26,6 @@ from stoneworks.envs.drawing.boards import Extent
 from stoneworks.envs.drawing.parts import Parts
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.rules.compiler import browser, compiler, kernel_cache, targets
-from stoneworks.envs.rules.compiler.weights import read_knots
 from stoneworks.envs.rules.game import make_game
 from stoneworks.envs.rules.parts import drawing_of
 from stoneworks.models.inference import winograd
@@ -75,10 +74,8 @@ def build_game(folder: Path, name: str) -> None:
     module = _cached_module(entries_of(usual, inputs))
     heuristic = import_module(f"stoneworks.envs.games.{name}.heuristic")
     if hasattr(heuristic, "WEIGHTS"):
-        of_knots = read_knots(
-            Path(heuristic.__file__ or "").with_name("heuristic.json"), heuristic.TERMS, heuristic.BOARDS
-        )
-        module = with_knots_alone(module, heuristic.PHASES, of_knots)
+        knots = heuristic.PHASES.knots
+        module = with_knots_alone(module, heuristic.PHASES, heuristic.WEIGHTS[:, np.subtract(knots, knots[0])])
     (folder / f"{name}.wasm").write_bytes(module)
     described = []
     for board, game in boards.items():
@@ -227,7 +224,7 @@ def describe_agent(checkpoint: Any, inputs: NetworkInputs) -> tuple[dict[str, An
     inference = winograd.WinogradInference(network.architecture, weights)
     rule = Gumbel(gumbel_scale=0, value_scale=play.value_scale)
     shapes, filters, units, others = [], [], [], []
-    is_rounded = sum(of.size for of in weights.values()) > MOST_EXACT_WEIGHTS
+    is_rounded = _are_many(weights)
     for matrix, rows, columns in winograd.layers(network.architecture, weights):
         is_convolution = matrix.ndim == 4
         here = matrix.shape[:2][::-1] if is_convolution else matrix.shape
@@ -262,6 +259,10 @@ def describe_agent(checkpoint: Any, inputs: NetworkInputs) -> tuple[dict[str, An
     return agent, content
 
 
+def _are_many(weights: Mapping[str, npt.NDArray[Any]]) -> bool:
+    return sum(of.size for of in weights.values()) > MOST_EXACT_WEIGHTS
+
+
 def rounded_filters(weights: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]:
     """Return the weights of a convolution in units of their output channel, and these units.
 
@@ -279,7 +280,7 @@ def rounded_filters(weights: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int16], n
 
 def downloaded_weights(weights: Mapping[str, npt.NDArray[np.float32]]) -> dict[str, npt.NDArray[np.float32]]:
     """Return the weights of a network as browsers have them: those of large networks are rounded."""
-    if sum(of.size for of in weights.values()) <= MOST_EXACT_WEIGHTS:
+    if not _are_many(weights):
         return dict(weights)
     rounded = {}
     for name, of in weights.items():

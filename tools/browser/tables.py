@@ -14,7 +14,7 @@ from stoneworks.envs.rules.compiler.weights import Phases
 #: Name of the custom section.
 SECTION = b"weights"
 _CUSTOM, _DATA = 0, 11
-_I32_CONST, _END = 0x41, 0x0B
+_I32_CONST = 0x41
 
 
 def with_knots_alone(module: bytes, phases: Phases, of_knots: npt.NDArray[np.float32]) -> bytes:
@@ -56,7 +56,7 @@ def _address(module: bytes, offset: int) -> int:
                 if module[at] != 0 or module[at + 1] != _I32_CONST:
                     raise TargetError("the module has data that is not at a fixed address")
                 address, at = _read_leb128(module, at + 2)
-                length, at = _read_leb128(module, at + (module[at] == _END))
+                length, at = _read_leb128(module, at + 1)  # behind the end of the expression
                 if at <= offset < at + length:
                     return address + offset - at
                 at += length

@@ -53,22 +53,18 @@ class Phases(NamedTuple):
         return (second + first).astype(np.float32)
 
 
-def read_knots(path: Path, terms: Sequence[str], boards: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Return the weights in a file, ``float32[num_boards, num_knots, num_terms]``.
+def read_weights(path: Path, terms: Sequence[str], phases: Phases, boards: Sequence[str]) -> npt.NDArray[np.float32]:
+    """Return the weights in a file, ``float32[num_boards, num_phases, num_terms]``; the file has those of the knots.
 
     Args:
         path: the file, ``{board: {term: [weight at each knot]}}``.
         terms: names of the terms.
+        phases: the phases of the game.
         boards: the boards in the order of the tables.
     """
     content = json.loads(path.read_text(encoding="utf-8"))
     tables = [[content[board][term] for term in terms] for board in boards]
-    return np.array(tables, np.float32).transpose(0, 2, 1)
-
-
-def read_weights(path: Path, terms: Sequence[str], phases: Phases, boards: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Return the weights of all phases, ``float32[num_boards, num_phases, num_terms]``; see :func:`read_knots`."""
-    return np.ascontiguousarray(phases.interpolate(read_knots(path, terms, boards)))
+    return np.ascontiguousarray(phases.interpolate(np.array(tables, np.float32).transpose(0, 2, 1)))
 
 
 def write_weights(path: Path, board: str, terms: Sequence[str], of_knots: npt.NDArray[np.float32]) -> None:

@@ -259,15 +259,21 @@ def test_what_has_no_ownership_or_one_out_of_range_is_refused() -> None:
         check_positions(GAME, positions)
 
 
-def test_a_run_learns_the_target_and_resumes_after_a_stop(tmp_path: Path) -> None:
-    config = alphazero(positions=100, positions_per_iteration=40, learner={"min_window": 20, "ownership_weight": 0.5})
+@pytest.mark.parametrize(
+    ("key", "head", "most"),
+    [("ownership_weight", "ownership", 1.2), ("short_term_value_weight", "short_term_values", 0.8)],
+)
+def test_a_run_learns_a_target_and_resumes_after_a_stop_only_with_its_head(
+    tmp_path: Path, key: str, head: str, most: float
+) -> None:
+    config = alphazero(positions=100, positions_per_iteration=40, learner={"min_window": 20, key: 0.5})
     part, seen = stopped(config, tmp_path, 1)
     assert not part.finished
-    with pytest.raises(CheckpointError, match=r"auxiliary heads must be those of the checkpoint.*auxiliary\.ownership"):
+    with pytest.raises(CheckpointError, match=rf"auxiliary heads must be those of the checkpoint.*auxiliary\.{head}"):
         train_run(alphazero(positions=100, positions_per_iteration=40), tmp_path, resume=True)
     assert train_run(config, tmp_path, resume=True, report=seen.append).finished
-    losses = [status.metrics["ownership"] for status in seen if "ownership" in status.metrics]
+    losses = [status.metrics[head] for status in seen if head in status.metrics]
     assert len(losses) > 1
-    assert all(0 < loss < 1.2 for loss in losses)
+    assert all(0 < loss < most for loss in losses)
     network = load_checkpoint(tmp_path / "checkpoint", load_game(config.game)).network
-    assert not any("ownership" in name for name in network.state_dict())
+    assert not any(head in name for name in network.state_dict())

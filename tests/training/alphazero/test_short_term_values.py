@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -12,15 +10,13 @@ pytest.importorskip("torch")
 import torch
 
 from stoneworks.envs.rules import load_game
-from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.training.alphazero.config import LearnerConfig
 from stoneworks.training.alphazero.learner import Learner
 from stoneworks.training.alphazero.positions import BatchMaker, check_positions
 from stoneworks.training.alphazero.self_play import PlayedGame
 from stoneworks.training.runs.algorithms import ConfigError
-from stoneworks.training.runs.run import train_run
-from tiny_runs import alphazero, self_played, stopped
+from tiny_runs import alphazero, self_played
 
 GAME = load_game("vadus(size=2)")
 CPU = torch.device("cpu")
@@ -84,18 +80,3 @@ def test_a_network_without_auxiliary_heads_and_values_out_of_range_are_refused()
         positions["short_term_values"][3, 1] = wrong
         with pytest.raises(ValueError, match="position 3 is not valid: its short_term_values is out of range"):
             check_positions(GAME, positions)
-
-
-def test_a_run_learns_the_target_and_resumes_only_with_its_head(tmp_path: Path) -> None:
-    learner = {"min_window": 20, "short_term_value_weight": 0.5}
-    config = alphazero(positions=100, positions_per_iteration=40, learner=learner)
-    part, seen = stopped(config, tmp_path, 1)
-    assert not part.finished
-    with pytest.raises(CheckpointError, match=r"auxiliary heads must be those of the checkpoint.*short_term_values"):
-        train_run(alphazero(positions=100, positions_per_iteration=40), tmp_path, resume=True)
-    assert train_run(config, tmp_path, resume=True, report=seen.append).finished
-    losses = [status.metrics["short_term_values"] for status in seen if "short_term_values" in status.metrics]
-    assert len(losses) > 1
-    assert all(0 < loss < 0.8 for loss in losses)
-    network = load_checkpoint(tmp_path / "checkpoint", load_game(config.game)).network
-    assert not any("short_term" in name for name in network.state_dict())
