@@ -270,7 +270,7 @@ def _machine_code_left_out() -> Iterator[None]:
         library._ensure_finalized()
         return [].append  # a function in C, another for each kernel
 
-    replaced = (
+    replaced: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
         (_cpu.CPUContext, "create_cpython_wrapper", lambda *_, **__: None),
         (_cpu.CPUContext, "get_executable", get_executable),
         (_codegen.JITCPUCodegen, "_add_module", lambda *_: None),
