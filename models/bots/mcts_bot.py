@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +55,7 @@ class MCTSBot(Bot):
         exploration: float | None = None,
         num_threads: int = 1,
         leaf: str = "playout",
+        first_play_urgency: float | None = None,
     ) -> None:
         """Create the bot. Exactly one of ``simulations`` and ``seconds`` must be given.
 
@@ -68,9 +70,11 @@ class MCTSBot(Bot):
             num_threads: number of independent trees with their own threads and seeds, which share the simulations and
                 whose visits and results are summed (root parallelism).
             leaf: evaluation of leaves: ``playout`` or ``heuristic``.
+            first_play_urgency: what an unvisited action's value is assumed to exceed its position's mean by, at least 0; actions
+                are then visited in the order in which alpha-beta tries them. None visits all, in random order, before any twice.
 
         Raises:
-            MissingHeuristicError: ``leaf`` is ``heuristic`` and the game has none.
+            MissingHeuristicError: ``leaf`` is ``heuristic``, or an urgency is given, and the game has no heuristic.
             ValueError: another argument is invalid.
         """
         self._simulations, self._seconds = check_budget("simulations", simulations, seconds, MAX_VISITS)
@@ -78,6 +82,9 @@ class MCTSBot(Bot):
         check_choice("leaf", leaf, tuple(DEFAULT_EXPLORATION))
         if leaf == "heuristic":
             require_heuristic(game, "leaf=heuristic")
+        if first_play_urgency is not None:
+            require_heuristic(game, "first_play_urgency")
+            check_number("first_play_urgency", first_play_urgency, 0)
         self._game = game
         exploration = DEFAULT_EXPLORATION[leaf] if exploration is None else exploration
         self._exploration = check_number("exploration", exploration, 0)
@@ -88,6 +95,7 @@ class MCTSBot(Bot):
                 seconds=self._seconds,
                 exploration=None if self._exploration == DEFAULT_EXPLORATION[leaf] else self._exploration,
                 leaf=leaf,
+                first_play_urgency=first_play_urgency,
                 parallel="root" if num_threads > 1 else "none",
                 num_threads=num_threads if num_threads > 1 else None,
             )
@@ -99,8 +107,8 @@ class MCTSBot(Bot):
         if self._simulations is not None:
             max_nodes = min(_NODES_PER_SIMULATION * self._simulations // num_threads + 1024, _MAX_NODES)
         max_edges = max(min(max_nodes * game.num_actions, _MAX_EDGES), game.num_actions)
-        by_heuristic = leaf == "heuristic"
-        self._trees = [SearchTree(game, max_nodes, max_edges, evaluate_leaves=by_heuristic) for _ in range(num_threads)]
+        options: dict[str, Any] = {"evaluate_leaves": leaf == "heuristic", "first_play_urgency": first_play_urgency}
+        self._trees = [SearchTree(game, max_nodes, max_edges, **options) for _ in range(num_threads)]
 
     @classmethod
     def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> MCTSBot:

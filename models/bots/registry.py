@@ -144,6 +144,7 @@ _BUILT_IN = (
         parameters=(
             Parameter("c", argument="exploration"),
             Parameter("leaf", words=("playout", "heuristic"), default="playout"),
+            Parameter("first_play", argument="first_play_urgency"),
             Parameter("parallel", words=("none", "root"), default="none"),
             Parameter("threads", int, 1, MAX_THREADS, argument="num_threads", max_on_page=8),
         ),

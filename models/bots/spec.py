@@ -129,7 +129,8 @@ class BotSpec:
     @property
     def needs_heuristic(self) -> bool:
         """Whether the bot requires games with an evaluation."""
-        return self.entry.needs_heuristic or self.parameters.get("leaf") == "heuristic"
+        rated = "first_play_urgency" in self.parameters
+        return self.entry.needs_heuristic or rated or self.parameters.get("leaf") == "heuristic"
 
     @property
     def paths(self) -> tuple[Path, ...]:

@@ -25,9 +25,7 @@ from stoneworks.envs.rules.compiler.compiler import int64, kernel
 from stoneworks.envs.rules.compiler.ranking import insert_best
 from stoneworks.envs.rules.compiler.types import (
     BoardArray,
-    Float32s,
     Float32Table,
-    Int8s,
     Int32Table,
     Record,
     StateArray,
@@ -222,12 +220,6 @@ def store(table: UInt64s, bucket: int, key: int, need: int, success: bool, posit
     else:
         high = min(high, need)
     table[index] = key | np.uint64(low + 4 * high) << _BOUNDS_SHIFT | effort << _EFFORT_SHIFT
-
-
-@kernel
-def rate_equally(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
-    """Replace ``rate_actions`` for games without an evaluation."""
-    ratings[:] = 0
 
 
 # Long: recursion is unrolled into a stack of arrays that all parts of the loop read and write.

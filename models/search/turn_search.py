@@ -13,22 +13,20 @@ import numpy as np
 
 from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.compiler.bits import list_legal
-from stoneworks.envs.rules.compiler.compiler import int64, kernel, linked
+from stoneworks.envs.rules.compiler.compiler import int64, kernel
 from stoneworks.envs.rules.compiler.random_numbers import random_below
 from stoneworks.envs.rules.compiler.ranking import insert_best
 from stoneworks.envs.rules.compiler.types import (
     BoardArray,
-    BoardRecord,
     Float32s,
     Float32Table,
     Int8s,
     Int64s,
     Record,
     StateArray,
-    StateRecord,
     UInt64s,
 )
-from stoneworks.envs.rules.contract import NO_ACTION, apply_action, legal_actions
+from stoneworks.envs.rules.contract import NO_ACTION, apply_action, heuristic, legal_actions, rate_actions
 from stoneworks.envs.rules.fields import NO_WINNER
 from stoneworks.envs.rules.parts import heuristic_kernels
 
@@ -38,25 +36,16 @@ WIN_VALUE = 1e6
 MAX_CANDIDATES, MAX_BEAM_WIDTH = 10**9, 1000
 
 
-# -- The contract: every evaluation has these two kernels ------------------------------------------------------------
-
-
-@linked
-def heuristic(board: BoardRecord, state: StateRecord, player: int) -> float:
-    """Return the evaluation of a non-terminal position for ``player``; 0 is even."""
-    raise NotImplementedError
-
-
-@linked
-def rate_actions(board: BoardRecord, state: StateRecord, mask: Int8s, ratings: Float32s) -> None:
-    """Write ``ratings[num_actions]`` of the legal actions, for move ordering; infinity forces an action to be tried."""
-    raise NotImplementedError
-
-
 @kernel
 def no_heuristic(board: Record, state: Record, player: int) -> float:
     """Replace ``heuristic`` where leaves are evaluated by playouts."""
     return 0.0
+
+
+@kernel
+def rate_equally(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
+    """Replace ``rate_actions`` for games without an evaluation."""
+    ratings[:] = 0
 
 
 def leaf_kernels(game: Game, by_evaluation: bool) -> Mapping[str, Callable[..., Any]]:

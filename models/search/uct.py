@@ -7,6 +7,10 @@ a proven win for the player to move, or if all of its actions are proven. Simula
 move has a proven draw and the action of a simulation scores worse than a draw, the simulation is backed up as a draw, so
 that the mean of a position does not fall below the proven result.
 
+With first-play urgency (Gelly and Wang, Exploration exploitation in Go: UCT for Monte-Carlo Go, 2006), an action that was not
+visited yet counts as its position's mean plus that urgency, so that a simulation may visit a good action again before all
+others were visited. Actions are then visited first in the order of ``rate_actions``, as in alpha-beta search.
+
 The tree consists of two tables, with the names of :mod:`stoneworks.models.search.tree`. A *node* is a position that was
 visited by at least two simulations. Its *edges*, one for each legal action, form a contiguous block. Positions are not stored;
 each simulation replays its actions from the root. Results and their sums are from player 0's perspective; each node stores
@@ -31,14 +35,15 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
+from stoneworks.envs.rules.compiler.bits import list_legal
 from stoneworks.envs.rules.compiler.compiler import kernel
 from stoneworks.envs.rules.compiler.random_numbers import random_below
-from stoneworks.envs.rules.compiler.types import BoardArray, Int8s, Int32Table, Record, StateArray, UInt64s
-from stoneworks.envs.rules.contract import apply_action, finish_at_random, heuristic, legal_actions
+from stoneworks.envs.rules.compiler.types import BoardArray, Float32s, Int32Table, Int64s, Record, StateArray, UInt64s
+from stoneworks.envs.rules.contract import apply_action, finish_at_random, heuristic, legal_actions, rate_actions
 from stoneworks.envs.rules.fields import NO_WINNER
-from stoneworks.envs.rules.parts import heuristic_scale
+from stoneworks.envs.rules.parts import heuristic_kernels, heuristic_scale
 from stoneworks.models.search.tree import GAME, NO_NODE, SOLVED, Edges, GameArray, Nodes, keep_nodes, sign_of
-from stoneworks.models.search.turn_search import leaf_kernels
+from stoneworks.models.search.turn_search import leaf_kernels, rate_equally
 
 #: A node; 0 is the root. ``first_edge`` and ``num_edges`` delimit its block of edges, of which the first ``num_visited`` have
 #: been visited and ``num_unsolved`` are not solved. ``visits`` are those of its edges. ``can_draw`` says whether the player to
@@ -58,6 +63,7 @@ NODE = np.dtype(
 )
 
 #: An edge: an action, its child node (``NO_NODE`` until its second visit), visits and sum of results, and the proven result.
+#: Until the first visit, ``total_result`` is the rating of the action, if actions are rated.
 EDGE = np.dtype(
     [
         ("action", np.int32),
@@ -74,6 +80,8 @@ EdgeArray: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(EDGE)[::
 
 #: Increment of a sum of results for one win.
 UNIT = 1000
+#: Ratings are compared in units of 1 / ``UNIT`` and up to this size.
+MAX_RATING = 2e6
 #: Maximum number of visits of a root: sums of results are 32-bit integers.
 MAX_VISITS = (2**31 - 1) // UNIT
 #: Maximum number of trees that are searched at the same time.
@@ -86,33 +94,53 @@ class Search(NamedTuple):
     Attributes:
         exploration: constant of UCB1, for results in [-1, 1].
         scale: divisor of the leaf evaluation; 0 for playouts.
+        first_play_urgency: what an unvisited action's value is assumed to exceed its position's mean by; infinite for none.
     """
 
     exploration: float
     scale: float
+    first_play_urgency: float
 
 
 @kernel
-def choose_edge(nodes: Nodes, edges: Edges, node: int, exploration: float, seeds: UInt64s) -> int:
+def visit_next(nodes: Nodes, edges: Edges, node: int, by_rating: bool, seeds: UInt64s) -> int:
+    """Return an unvisited edge of ``node``, a random one or the first of highest rating, and count it as visited."""
+    edge = nodes[node].first_edge + nodes[node].num_visited
+    stop = nodes[node].first_edge + nodes[node].num_edges
+    chosen = edge
+    if by_rating:
+        for other in range(edge + 1, stop):
+            if edges[other].total_result > edges[chosen].total_result:
+                chosen = other
+        edges[chosen].total_result = edges[edge].total_result
+        edges[edge].total_result = 0
+    else:
+        chosen += random_below(seeds, 0, stop - edge)
+    action = edges[chosen].action
+    edges[chosen].action = edges[edge].action
+    edges[edge].action = action
+    nodes[node].num_visited += 1
+    return int(edge)
+
+
+@kernel
+def choose_edge(nodes: Nodes, edges: Edges, node: int, search: Search, seeds: UInt64s) -> int:
     """Return the edge that a simulation follows from ``node``, which is not solved.
 
-    Unvisited edges are selected first, in random order. After that, the edge of highest upper confidence bound is selected
-    (UCB1 in Kocsis and Szepesvári 2006), ``mean + exploration * sqrt(log(node visits) / edge visits)``, where ``mean`` is
-    the mean result for the player to move. Solved edges are skipped.
+    It is the edge of highest upper confidence bound (UCB1 in Kocsis and Szepesvári 2006), ``mean + exploration * sqrt(log(node
+    visits) / edge visits)``, where ``mean`` is the mean result for the player to move. Solved edges are skipped. Unvisited
+    edges are selected before all others, in random order; with first-play urgency in order of rating, as soon as no bound
+    exceeds the mean result of the node's visits plus the urgency.
     """
+    by_rating = search.first_play_urgency < np.inf
     first = nodes[node].first_edge
-    stop = first + nodes[node].num_edges
     num_visited = nodes[node].num_visited
-    if first + num_visited < stop:
-        edge = first + num_visited
-        other = edge + random_below(seeds, 0, stop - edge)
-        action = edges[other].action
-        edges[other].action = edges[edge].action
-        edges[edge].action = action
-        nodes[node].num_visited = num_visited + 1
-        return int(edge)
+    unvisited = num_visited < nodes[node].num_edges
+    if unvisited and (num_visited == 0 or not by_rating):
+        return visit_next(nodes, edges, node, by_rating, seeds)
+    stop = first + num_visited
     sign = sign_of(nodes[node].player)
-    width = exploration * math.sqrt(math.log(nodes[node].visits))
+    width = search.exploration * math.sqrt(math.log(nodes[node].visits))
     best_edge = first
     best = -np.inf
     for edge in range(first, stop):
@@ -123,6 +151,12 @@ def choose_edge(nodes: Nodes, edges: Edges, node: int, exploration: float, seeds
         if bound > best:
             best = bound
             best_edge = edge
+    if unvisited:
+        total = 0
+        for edge in range(first, stop):
+            total += edges[edge].total_result
+        if best <= sign * total / (UNIT * nodes[node].visits) + search.first_play_urgency:
+            return visit_next(nodes, edges, node, by_rating, seeds)
     return int(best_edge)
 
 
@@ -145,14 +179,11 @@ def solve_edge(nodes: Nodes, edges: Edges, node: int, edge: int, result: int) ->
 
 
 @kernel
-def add_node(nodes: Nodes, edges: Edges, tree: Record, mask: Int8s, player: int) -> int:
-    """Add a node with an edge for each legal action to ``tree`` and return its index, or ``NO_NODE`` if a table is full.
+def add_node(nodes: Nodes, edges: Edges, tree: Record, legal: Int64s, num_legal: int, player: int) -> int:
+    """Add a node with an edge for each of the ``legal[:num_legal]`` actions to ``tree``.
 
-    ``mask[num_actions]`` is 1 for legal actions.
+    Return its index, or ``NO_NODE`` if a table is full.
     """
-    num_legal = 0
-    for action in range(mask.shape[0]):
-        num_legal += mask[action]
     node = tree.num_nodes
     edge = tree.num_edges
     if node == nodes.shape[0] or edge + num_legal > edges.shape[0]:
@@ -164,12 +195,24 @@ def add_node(nodes: Nodes, edges: Edges, tree: Record, mask: Int8s, player: int)
     nodes[node].num_edges = num_legal
     nodes[node].num_unsolved = num_legal
     nodes[node].player = player
-    for action in range(mask.shape[0]):
-        if mask[action]:
-            edges[edge] = _NEW_EDGE[0]
-            edges[edge].action = action
-            edge += 1
+    for place in range(num_legal):
+        edges[edge] = _NEW_EDGE[0]
+        edges[edge].action = legal[place]
+        edge += 1
     return int(node)
+
+
+@kernel
+def rate_edges(nodes: Nodes, edges: Edges, node: int, ratings: Float32s, seeds: UInt64s) -> None:
+    """Give the edges of the new ``node`` their ratings, of ``ratings[num_actions]``, and a random order among equal ones."""
+    first = nodes[node].first_edge
+    stop = first + nodes[node].num_edges
+    for edge in range(first, stop):
+        other = edge + random_below(seeds, 0, stop - edge)
+        action = edges[other].action
+        edges[other].action = edges[edge].action
+        edges[edge].action = action
+        edges[edge].total_result = UNIT * min(max(ratings[action], -MAX_RATING), MAX_RATING)
 
 
 _NEW_NODE, _NEW_EDGE = np.zeros(1, NODE), np.zeros(1, EDGE)
@@ -230,6 +273,8 @@ def search_tree(
     """
     tree = trees[0]
     mask = np.empty(board[0].num_actions, np.int8)
+    legal = np.empty(board[0].num_actions, np.int64)
+    ratings = np.empty(board[0].num_actions, np.float32)
     scratch = np.empty(1, states.dtype)
     state = scratch[0]
     path = np.empty((nodes.shape[0] + 1, 2), np.int32)
@@ -242,12 +287,15 @@ def search_tree(
         while True:
             if node == NO_NODE:
                 legal_actions(board[0], state, mask)
-                node = add_node(nodes, edges, tree, mask, state.current_player)
+                node = add_node(nodes, edges, tree, legal, list_legal(mask, legal), state.current_player)
                 if node == NO_NODE:
                     break
+                if search.first_play_urgency < np.inf and nodes[node].num_edges > 1:
+                    rate_actions(board[0], state, mask, ratings)
+                    rate_edges(nodes, edges, node, ratings, seeds)
                 if depth > 0:
                     edges[path[depth - 1, 1]].child = node
-            edge = choose_edge(nodes, edges, node, search.exploration, seeds)
+            edge = choose_edge(nodes, edges, node, search, seeds)
             path[depth, 0] = node
             path[depth, 1] = edge
             depth += 1
@@ -336,7 +384,15 @@ class SearchTree:
         trees: ``[1]``, dtype ``GAME``, the numbers of nodes and edges in use.
     """
 
-    def __init__(self, game: Game, max_nodes: int, max_edges: int, *, evaluate_leaves: bool = False) -> None:
+    def __init__(
+        self,
+        game: Game,
+        max_nodes: int,
+        max_edges: int,
+        *,
+        evaluate_leaves: bool = False,
+        first_play_urgency: float | None = None,
+    ) -> None:
         """Allocate the tables; pages are allocated lazily.
 
         Args:
@@ -344,9 +400,10 @@ class SearchTree:
             max_nodes: maximum number of nodes, at least 1.
             max_edges: maximum number of edges, at least ``game.num_actions``.
             evaluate_leaves: whether to use the game's evaluation at leaves instead of random playouts.
+            first_play_urgency: see :class:`Search`; None for none.
 
         Raises:
-            MissingHeuristicError: if ``evaluate_leaves`` is true and the game has no heuristic.
+            MissingHeuristicError: leaves are to be evaluated, or actions rated for the urgency, and the game has no heuristic.
         """
         self._game = game
         self.nodes, self.edges = np.empty(max_nodes, NODE), np.empty(max_edges, EDGE)
@@ -354,7 +411,9 @@ class SearchTree:
         self._states: npt.NDArray[np.void] = np.zeros(1, game.state_dtype)
         self._seeds = np.zeros(1, np.uint64)
         self._scale = heuristic_scale(game) if evaluate_leaves else 0.0
-        self._search = game.compiled(search_tree, leaf_kernels(game, evaluate_leaves))
+        self._first_play_urgency = math.inf if first_play_urgency is None else first_play_urgency
+        rate = rate_equally if first_play_urgency is None else heuristic_kernels(game)["rate_actions"]
+        self._search = game.compiled(search_tree, {**leaf_kernels(game, evaluate_leaves), "rate_actions": rate})
         self._keep = game.compiled(keep_subtree)
 
     def start(self, record: np.void, seed: np.uint64) -> None:
@@ -386,7 +445,8 @@ class SearchTree:
         visits = int(self.nodes[0]["visits"]) if self.num_nodes else 0
         num_simulations = min(num_simulations, MAX_VISITS - visits)
         arrays = self._states, self.nodes, self.edges, self.trees, self._seeds
-        return self._search(self._game.board, *arrays, num_simulations, Search(exploration, self._scale))
+        search = Search(exploration, self._scale, self._first_play_urgency)
+        return self._search(self._game.board, *arrays, num_simulations, search)
 
     @property
     def num_nodes(self) -> int:
@@ -402,7 +462,7 @@ class SearchTree:
         edges = edges[edges["action"].argsort()]
         sign = 1 - 2 * int(self.nodes[node]["player"])
         visits = edges["visits"].astype(np.int64)
-        values = sign * edges["total_result"] / (UNIT * np.maximum(visits, 1))
+        values = np.where(visits, sign * edges["total_result"] / (UNIT * np.maximum(visits, 1)), 0.0)
         proven = np.where(edges["solved"], sign * edges["result"], np.nan)
         return RootStatistics(edges["action"].astype(np.int64), visits, values, proven)
 

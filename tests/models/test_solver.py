@@ -22,10 +22,10 @@ from stoneworks.models.search.proof_search import (
     hash_keys,
     hash_observation,
     known_bounds,
-    rate_equally,
     search_proof,
     store,
 )
+from stoneworks.models.search.turn_search import rate_equally
 from stoneworks.models.solved_game import shipped_solutions
 from stoneworks.models.solver import Solver, SolverMemoryError, TableError, UnsolvedError
 

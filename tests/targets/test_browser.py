@@ -6,6 +6,7 @@ import functools
 import hashlib
 import itertools
 import json
+import math
 import os
 import re
 import shutil
@@ -24,7 +25,7 @@ from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.compiler import browser, targets
 from stoneworks.envs.rules.parts import heuristic_kernels
 from stoneworks.models.search import alphabeta, turn_search, uct
-from stoneworks.models.search.turn_search import leaf_kernels
+from stoneworks.models.search.turn_search import leaf_kernels, rate_equally
 
 ROOT = Path(__file__).parents[2]
 #: With 10, 10,000 games and 200 positions per game, which take half an hour of a core.
@@ -149,13 +150,13 @@ def test_illegal_actions_are_refused(standard: Board) -> None:
 
 def test_trees_of_uct_are_equal(standard: Board) -> None:
     game, simulations = standard.game, 2000
-    search = game.compiled(uct.search_tree, leaf_kernels(game, False))
+    search = game.compiled(uct.search_tree, {**leaf_kernels(game, False), "rate_actions": rate_equally})
     requests, expected = [], []
     for seed, state in enumerate(standard.positions(6)):
         nodes = np.zeros(2 * simulations + 1024, uct.NODE)
         edges = np.zeros(min(len(nodes) * game.num_actions, 1 << 22), uct.EDGE)
         trees, seeds = np.zeros(1, uct.GAME), np.array([seed], np.uint64)
-        parameters = uct.Search(1.4, 0.0)
+        parameters = uct.Search(1.4, 0.0, math.inf)
         done = search(game.board, state.record.reshape(1), nodes, edges, trees, seeds, simulations, parameters)
         used = nodes[: trees[0]["num_nodes"]].tobytes() + edges[: trees[0]["num_edges"]].tobytes()
         expected.append((done, hashlib.sha256(used).hexdigest()))

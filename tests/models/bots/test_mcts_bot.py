@@ -11,8 +11,10 @@ import pytest
 from evaluating import evaluation
 from game_play import played, random_state
 from stoneworks.envs.rules import Batch, State, load_game
+from stoneworks.envs.rules.compiler.types import BoardArray, Float32s, StateArray
+from stoneworks.envs.rules.contract import legal_actions, rate_actions
 from stoneworks.envs.rules.game_registry import small_games
-from stoneworks.envs.rules.parts import MissingHeuristicError, heuristic_scale
+from stoneworks.envs.rules.parts import MissingHeuristicError, heuristic_kernels, heuristic_scale
 from stoneworks.models import Solver, load_bot
 from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.search import uct
@@ -118,9 +120,63 @@ def test_the_unsolved_edge_with_the_maximum_upper_confidence_bound_is_chosen(pla
         nodes["visits"][1], nodes["num_visited"][1] = visits.sum() + 1, 2
         means = (1 - 2 * player) * sums / visits / UNIT
         bounds = means + 0.7 * np.sqrt(np.log(visits.sum() + 1) / visits)
-        assert uct.choose_edge(nodes, edges, 1, 0.7, seeds) == 2 + bounds.argmax()
+        assert uct.choose_edge(nodes, edges, 1, uct.Search(0.7, 0.0, math.inf), seeds) == 2 + bounds.argmax()
         edges["solved"][2] = SOLVED
-        assert uct.choose_edge(nodes, edges, 1, 0.7, seeds) == 3
+        assert uct.choose_edge(nodes, edges, 1, uct.Search(0.7, 0.0, math.inf), seeds) == 3
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_the_best_rated_action_is_tried_once_no_bound_exceeds_the_mean_and_the_urgency(player: int) -> None:
+    seeds, sign = np.zeros(1, np.uint64), 1 - 2 * player
+    for surplus, expected in ((-0.01, 1), (0.01, 0)):
+        nodes, edges = np.zeros(1, uct.NODE), np.zeros(4, uct.EDGE)
+        nodes["num_edges"], nodes["num_visited"], nodes["visits"], nodes["player"] = 4, 1, 5, player
+        edges["action"], edges["visits"] = [7, 8, 9, 10], [5, 0, 0, 0]
+        edges["total_result"] = [sign * UNIT, -3, 9, 4]
+        width = 0.7 * math.sqrt(math.log(5) / 5)
+        search = uct.Search(0.7, 0.0, width - surplus)
+        assert uct.choose_edge(nodes, edges, 0, search, seeds) == expected
+        if expected:
+            assert edges["action"].tolist() == [7, 9, 8, 10], "the highest rating of 9 comes first"
+            assert edges["total_result"].tolist() == [sign * UNIT, 0, -3, 4], "a rating is no result"
+            assert nodes["num_visited"] == 2
+    edges["solved"][0] = SOLVED
+    assert uct.choose_edge(nodes, edges, 0, search, seeds) == 1, "what is proven is not visited again"
+
+
+def rated(board: BoardArray, states: StateArray, ratings: Float32s) -> None:
+    mask = np.empty(board[0].num_actions, np.int8)
+    legal_actions(board[0], states[0], mask)
+    rate_actions(board[0], states[0], mask, ratings)
+
+
+@pytest.mark.parametrize("leaf", ["heuristic", "playout"])
+@pytest.mark.parametrize("game_name", small_games())
+def test_with_first_play_urgency_actions_are_visited_in_the_order_of_their_ratings(game_name: str, leaf: str) -> None:
+    state = random_state(game_name, 2, 1)
+    game = state.get_game()
+    bot = MCTSBot(game, 0, simulations=300, leaf=leaf, first_play_urgency=0.05)
+    bot.step(state)
+    ratings = np.zeros(game.num_actions, np.float32)
+    rate = game.compiled(rated, heuristic_kernels(game))
+    waiting: list[list[int]] = [[]]
+    num_compared = 0
+    while waiting:
+        actions = waiting.pop()
+        found = bot._trees[0].statistics(actions)
+        if found is None:
+            continue
+        here = state.clone()
+        for action in actions:
+            here.apply_action(action)
+        rate(game.board, here.record.reshape(1), ratings)
+        of_actions, visited = ratings[found.actions], found.visits > 0
+        assert not found.values[~visited].any()
+        if not visited.all():
+            assert of_actions[visited].min() >= of_actions[~visited].max() - 1 / UNIT
+            num_compared += visited.any()
+        waiting += [[*actions, action] for action in found.actions[visited].tolist()]
+    assert num_compared > 20
 
 
 def tree_below(nodes: np.ndarray, edges: np.ndarray, node: int) -> Any:
@@ -377,7 +433,8 @@ def test_the_first_visit_of_an_action_counts_the_evaluation_of_where_it_leads(ga
 
 def test_without_an_evaluation_leaves_can_only_be_played_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stoneworks.envs.rules.parts.has_heuristic", lambda game: False)
-    with pytest.raises(MissingHeuristicError, match="leaf=heuristic"):
-        load_bot("mcts:10,leaf=heuristic", "vadus(size=2)")
+    for option, named in (("leaf=heuristic", "leaf=heuristic"), ("first_play=0.1", "first_play_urgency")):
+        with pytest.raises(MissingHeuristicError, match=named):
+            load_bot(f"mcts:10,{option}", "vadus(size=2)")
     state = played("vadus(size=2)")
     assert load_bot("mcts:10", state.get_game()).step(state) in state.legal_actions()
