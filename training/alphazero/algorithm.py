@@ -131,6 +131,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         self.buffers = ReplayBuffers(folder / POSITIONS_FOLDER, config, {})
         self._source: GameSource | None = None
         self._cluster: ClusterStatus | None = None
+        self._is_taught = False
 
     @property
     def play(self) -> PlaySettings:
@@ -171,6 +172,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         if self._source is None:
             self._source = self._open_source()
         source = self._source
+        self._is_taught = self.progress < self.config.search.teacher_share
         begin = time.perf_counter()
         played, timings = source.collect(
             min(self.config.positions_per_iteration, self.config.positions - self.done), stop
@@ -251,6 +253,8 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
     def lines(self, metrics: Row) -> tuple[str, Sequence[str]]:
         """See :meth:`Algorithm.lines`."""
         lines = lines_of(metrics)
+        if self._is_taught:
+            lines.append("games of the teacher, which plays until the run is past search.teacher_share")
         return "", lines if self._cluster is None else [*lines, *self._cluster.lines()]
 
     def scalars(self, metrics: Row) -> Mapping[str, float]:

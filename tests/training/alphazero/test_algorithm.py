@@ -45,6 +45,14 @@ def positions_of(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in sorted((folder / "positions").iterdir())}
 
 
+def test_a_run_says_how_long_its_teacher_plays(tmp_path: Path) -> None:
+    _, seen = stopped(alphazero(search={"teacher_share": 0.5, "leaf_values": "none"}), tmp_path)
+    taught = [any("teacher" in line for line in status.below) for status in seen if status.metrics and not status.message]
+    shares = [status.done / status.total for status in seen if status.metrics and not status.message]
+    assert taught == [before < 0.5 for before in [0.0, *shares[:-1]]]
+    assert len(set(taught)) == 2
+
+
 def test_a_run_learns_from_all_its_positions_and_reports_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reports: list[TrainingStatus] = []
     threads = set()
