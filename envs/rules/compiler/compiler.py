@@ -39,6 +39,7 @@ import llvmlite.binding
 import numba
 import numba.core.dispatcher
 import numpy as np
+from numba.core import ir
 from numba.core.errors import NumbaRuntimeError
 from numba.core.registry import cpu_target
 
@@ -68,7 +69,7 @@ _numba_record.mangling_args = property(_name_in_machine_code)
 
 
 class _KernelCompiler(_dispatcher._FunctionCompiler):  # type: ignore[misc]
-    """Compiles functions that allocate no arrays without reference counts, and all others with them.
+    """Compiles functions that neither allocate arrays nor get any from kernels without reference counts, all others with them.
 
     Counting references takes two atomic instructions per array argument of each call that is not inlined.
     """
@@ -80,11 +81,23 @@ class _KernelCompiler(_dispatcher._FunctionCompiler):  # type: ignore[misc]
             except NumbaRuntimeError:  # it allocates
                 pass
             else:
-                models = result.target_context.data_model_manager
-                if not models[result.signature.return_type].contains_nrt_meminfo():
+                if not _has_arrays_of_its_own(result):
                     return result
             self.targetoptions["_nrt"] = True
         return super()._compile_core(arguments, return_type)
+
+
+def _has_arrays_of_its_own(compiled: Any) -> bool:
+    """Return whether a function returns arrays, or gets some from a kernel, which it has to free."""
+    models, annotation = compiled.target_context.data_model_manager, compiled.type_annotation
+    returned = [
+        signature.return_type
+        for call, signature in annotation.calltypes.items()
+        if isinstance(call, ir.Expr)
+        and call.op == "call"
+        and isinstance(annotation.typemap[call.func.name], numba.types.Dispatcher)
+    ]
+    return any(models[kind].contains_nrt_meminfo() for kind in [compiled.signature.return_type, *returned])
 
 
 #: Names of functions that allocate arrays; functions that use them are compiled with reference counts at once.

@@ -43,8 +43,8 @@ _CHECKSUM_BYTES = hashlib.sha256().digest_size
 _SECONDS_PER_DAY = 24 * 3600
 #: Files that no process has loaded for this long are deleted.
 _MAX_AGE_DAYS = 30
-#: Version of how kernels are linked to their callers; a file of another version would look for other symbols.
-_LINKING = 3
+#: Version of how kernels are compiled and linked to their callers; a file of another version would look for other symbols.
+_LINKING = 4
 
 
 class KernelCache:

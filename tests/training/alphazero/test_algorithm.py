@@ -47,7 +47,9 @@ def positions_of(folder: Path) -> dict[str, bytes]:
 
 def test_a_run_says_how_long_its_teacher_plays(tmp_path: Path) -> None:
     _, seen = stopped(alphazero(search={"teacher_share": 0.5, "leaf_values": "none"}), tmp_path)
-    taught = [any("teacher" in line for line in status.below) for status in seen if status.metrics and not status.message]
+    taught = [
+        any("teacher" in line for line in status.below) for status in seen if status.metrics and not status.message
+    ]
     shares = [status.done / status.total for status in seen if status.metrics and not status.message]
     assert taught == [before < 0.5 for before in [0.0, *shares[:-1]]]
     assert len(set(taught)) == 2

@@ -10,11 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core.runtime import _nrt_python, rtsys
 
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.compiler.bits import list_legal
-from stoneworks.envs.rules.compiler.compiler import capacity, unchecked
+from stoneworks.envs.rules.compiler.compiler import capacity, kernel, unchecked
+from stoneworks.envs.rules.compiler.types import Int64s
+from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.envs.rules.templates import first_illegal
+from stoneworks.models import load_bot
 
 #: Plays two short games, the second of which a comparison of groups decides, and prints their outcomes.
 PLAY = """
@@ -149,3 +153,41 @@ def test_the_list_is_the_legal_actions_in_ascending_order(num_actions: int, shar
         actions = np.empty(num_actions, np.int64)
         number = list_legal(mask, actions)
         assert actions[:number].tolist() == np.flatnonzero(mask).tolist()
+
+
+@kernel
+def make_pair(number: int) -> tuple[int, Int64s]:
+    return number, np.full(number, 3, np.int64)
+
+
+@kernel
+def use_pair(number: int) -> int:
+    """A kernel that allocates nothing, but gets an array."""
+    first, values = make_pair(number)
+    return first + values[0]  # type: ignore[no-any-return]
+
+
+def test_arrays_that_a_kernel_gets_from_another_are_freed() -> None:
+    _nrt_python.memsys_enable_stats()
+    assert use_pair(4) == 7
+    before = rtsys.get_allocation_stats()
+    for _ in range(10):
+        use_pair(4)
+    after = rtsys.get_allocation_stats()
+    assert after.alloc - before.alloc == after.free - before.free == 10
+
+
+@pytest.mark.parametrize("bot_name", ["greedy", "alphabeta:2", "mcts:30,leaf=heuristic,first_play=0.1"])
+@pytest.mark.parametrize("game_name", small_games())
+def test_games_of_bots_free_what_they_allocate(game_name: str, bot_name: str) -> None:
+    _nrt_python.memsys_enable_stats()
+    bot = load_bot(bot_name, game_name, 0)
+    held = []
+    for _ in range(3):
+        state = load_game(game_name).new_initial_state()
+        bot.restart()
+        while not state.is_terminal():
+            state.apply_action(bot.step(state))
+        now = rtsys.get_allocation_stats()
+        held.append(now.alloc - now.free)
+    assert held[0] == held[1] == held[2]
