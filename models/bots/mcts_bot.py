@@ -31,6 +31,14 @@ _MAX_NODES = 1 << 20
 _MAX_EDGES = 1 << 23
 
 
+def _make_trees(game: Game, simulations: int | None, num_threads: int, options: dict[str, Any]) -> list[SearchTree]:
+    max_nodes = _MAX_NODES
+    if simulations is not None:
+        max_nodes = min(_NODES_PER_SIMULATION * simulations // num_threads + 1024, _MAX_NODES)
+    max_edges = max(min(max_nodes * game.num_actions, _MAX_EDGES), game.num_actions)
+    return [SearchTree(game, max_nodes, max_edges, **options) for _ in range(num_threads)]
+
+
 class MCTSBot(Bot):
     """Plays the most visited action of a UCT search (see :mod:`stoneworks.models.search.uct`).
 
@@ -103,12 +111,8 @@ class MCTSBot(Bot):
         self._generator = np.random.default_rng(check_seed(seed))
         self._root: State | None = None
         self.root_statistics: RootStatistics | None = None
-        max_nodes = _MAX_NODES
-        if self._simulations is not None:
-            max_nodes = min(_NODES_PER_SIMULATION * self._simulations // num_threads + 1024, _MAX_NODES)
-        max_edges = max(min(max_nodes * game.num_actions, _MAX_EDGES), game.num_actions)
-        options: dict[str, Any] = {"evaluate_leaves": leaf == "heuristic", "first_play_urgency": first_play_urgency}
-        self._trees = [SearchTree(game, max_nodes, max_edges, **options) for _ in range(num_threads)]
+        options = {"evaluate_leaves": leaf == "heuristic", "first_play_urgency": first_play_urgency}
+        self._trees = _make_trees(game, self._simulations, num_threads, options)
 
     @classmethod
     def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> MCTSBot:

@@ -246,6 +246,16 @@ def back_up(nodes: Nodes, edges: Edges, path: Int32Table, depth: int, amount: in
             amount = 0  # the player to move would choose the proven draw instead
 
 
+@kernel
+def extend_path(path: Int32Table, depth: int, node: int, edge: int, edges: Edges) -> int:
+    """Add ``node``, which may be new, and its ``edge`` to a path of ``depth`` edges; return the new depth."""
+    if depth > 0:
+        edges[path[depth - 1, 1]].child = node
+    path[depth, 0] = node
+    path[depth, 1] = edge
+    return depth + 1
+
+
 def search_tree(
     board: BoardArray,
     states: StateArray,
@@ -262,10 +272,9 @@ def search_tree(
     table is full, the tree stops growing and simulations continue from its leaves.
 
     Args:
-        board: the board constants.
-        states: the position of the root, not terminal.
-        nodes: ``[max_nodes]``, dtype ``NODE``, with space for at least one.
-        edges: ``[max_edges]``, dtype ``EDGE``, with space for at least the edges of the root.
+        board, states: the board constants, and the position of the root, not terminal.
+        nodes: ``[max_nodes]``, dtype ``NODE``, at least one.
+        edges: ``[max_edges]``, dtype ``EDGE``, at least as many as the root has.
         trees: one entry of dtype ``GAME``: nodes and edges in use, updated in place; zeros for a new tree.
         seeds: one seed, advanced in place.
         num_simulations: number of simulations.
@@ -293,18 +302,14 @@ def search_tree(
                 if search.first_play_urgency < np.inf and nodes[node].num_edges > 1:
                     rate_actions(board[0], state, mask, ratings)
                     rate_edges(nodes, edges, node, ratings, seeds)
-                if depth > 0:
-                    edges[path[depth - 1, 1]].child = node
             edge = choose_edge(nodes, edges, node, search, seeds)
-            path[depth, 0] = node
-            path[depth, 1] = edge
-            depth += 1
+            depth = extend_path(path, depth, node, edge, edges)
             apply_action(board[0], state, edges[edge].action)
             if state.ending or edges[edge].visits == 0:
                 break
             node = edges[edge].child
-        solved = depth > 0 and state.ending != 0
-        if search.scale > 0 and not state.ending:
+        solved = state.ending != 0
+        if search.scale > 0 and not solved:
             amount = round(UNIT * math.tanh(heuristic(board[0], state, 0) / search.scale))
         else:
             finish_at_random(board[0], state, mask, seeds, 0)
