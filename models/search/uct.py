@@ -268,11 +268,11 @@ def search_tree(
 ) -> int:
     """Run simulations from ``states[0]``, growing the tree, and return their number; stop early once the root is solved.
 
-    Each simulation adds at most one node: the first position on its path that was visited once but has no edges yet. If a
-    table is full, the tree stops growing and simulations continue from its leaves.
+    Each simulation adds at most one node, at the second visit of a position. If a table is full, it continues from a leaf.
 
     Args:
-        board, states: the board constants, and the position of the root, not terminal.
+        board: the board constants.
+        states: the position of the root, not terminal.
         nodes: ``[max_nodes]``, dtype ``NODE``, at least one.
         edges: ``[max_edges]``, dtype ``EDGE``, at least as many as the root has.
         trees: one entry of dtype ``GAME``: nodes and edges in use, updated in place; zeros for a new tree.
