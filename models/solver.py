@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_positive
 from stoneworks.envs.rules import Game, State
-from stoneworks.envs.rules.parts import has_heuristic, heuristic_kernels
+from stoneworks.envs.rules.parts import has_heuristic
 from stoneworks.files import naming_errors, replacing
 from stoneworks.models.search import proof_search
 from stoneworks.models.search.proof_search import Progress
-from stoneworks.models.search.turn_search import rate_equally
+from stoneworks.models.search.turn_search import rating_kernels
 
 logger = logging.getLogger("stoneworks.solver")
 
@@ -124,8 +124,7 @@ class Solver:
         self._hashing = proof_search.hash_keys(game)
         self._history = np.full((2, game.num_actions), 0.5, np.float32)
         by_evaluation = order_by_evaluation and has_heuristic(game)
-        rate = heuristic_kernels(game)["rate_actions"] if by_evaluation else rate_equally
-        self._search = game.compiled(proof_search.search_proof, {"rate_actions": rate})
+        self._search = game.compiled(proof_search.search_proof, rating_kernels(game, by_evaluation))
 
     def solve(
         self,

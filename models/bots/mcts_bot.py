@@ -78,8 +78,8 @@ class MCTSBot(Bot):
             num_threads: number of independent trees with their own threads and seeds, which share the simulations and
                 whose visits and results are summed (root parallelism).
             leaf: evaluation of leaves: ``playout`` or ``heuristic``.
-            first_play_urgency: what an unvisited action's value is assumed to exceed its position's mean by, at least 0; actions
-                are then visited in the order in which alpha-beta tries them. None visits all, in random order, before any twice.
+            first_play_urgency: assumed value of an unvisited action, minus the mean value of its position, at least 0. Unvisited
+                actions are selected in order of rating. With None, all are selected once, in random order, before any twice.
 
         Raises:
             MissingHeuristicError: ``leaf`` is ``heuristic``, or an urgency is given, and the game has no heuristic.

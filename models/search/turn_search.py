@@ -57,6 +57,15 @@ def leaf_kernels(game: Game, by_evaluation: bool) -> Mapping[str, Callable[..., 
     return {"heuristic": heuristic_kernels(game)["heuristic"] if by_evaluation else no_heuristic}
 
 
+def rating_kernels(game: Game, by_evaluation: bool) -> Mapping[str, Callable[..., Any]]:
+    """Return the kernel ``rate_actions`` for a template that orders actions by it, or rates all equally.
+
+    Raises:
+        MissingHeuristicError: the game has no heuristic.
+    """
+    return {"rate_actions": heuristic_kernels(game)["rate_actions"] if by_evaluation else rate_equally}
+
+
 @kernel
 def value_of_end(state: Record, player: int, num_actions: int) -> float:
     """Return the value for ``player`` of a terminal position ``num_actions`` actions below the root."""

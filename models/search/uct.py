@@ -41,9 +41,9 @@ from stoneworks.envs.rules.compiler.random_numbers import random_below
 from stoneworks.envs.rules.compiler.types import BoardArray, Float32s, Int32Table, Int64s, Record, StateArray, UInt64s
 from stoneworks.envs.rules.contract import apply_action, finish_at_random, heuristic, legal_actions, rate_actions
 from stoneworks.envs.rules.fields import NO_WINNER
-from stoneworks.envs.rules.parts import heuristic_kernels, heuristic_scale
+from stoneworks.envs.rules.parts import heuristic_scale
 from stoneworks.models.search.tree import GAME, NO_NODE, SOLVED, Edges, GameArray, Nodes, keep_nodes, sign_of
-from stoneworks.models.search.turn_search import leaf_kernels, rate_equally
+from stoneworks.models.search.turn_search import leaf_kernels, rating_kernels
 
 #: A node; 0 is the root. ``first_edge`` and ``num_edges`` delimit its block of edges, of which the first ``num_visited`` have
 #: been visited and ``num_unsolved`` are not solved. ``visits`` are those of its edges. ``can_draw`` says whether the player to
@@ -94,7 +94,7 @@ class Search(NamedTuple):
     Attributes:
         exploration: constant of UCB1, for results in [-1, 1].
         scale: divisor of the leaf evaluation; 0 for playouts.
-        first_play_urgency: what an unvisited action's value is assumed to exceed its position's mean by; infinite for none.
+        first_play_urgency: assumed value of an unvisited action, minus the mean value of its position; infinity disables it.
     """
 
     exploration: float
@@ -405,10 +405,10 @@ class SearchTree:
             max_nodes: maximum number of nodes, at least 1.
             max_edges: maximum number of edges, at least ``game.num_actions``.
             evaluate_leaves: whether to use the game's evaluation at leaves instead of random playouts.
-            first_play_urgency: see :class:`Search`; None for none.
+            first_play_urgency: see :class:`Search`; None disables it.
 
         Raises:
-            MissingHeuristicError: leaves are to be evaluated, or actions rated for the urgency, and the game has no heuristic.
+            MissingHeuristicError: the game has no heuristic, which ``evaluate_leaves`` and ``first_play_urgency`` need.
         """
         self._game = game
         self.nodes, self.edges = np.empty(max_nodes, NODE), np.empty(max_edges, EDGE)
@@ -417,8 +417,8 @@ class SearchTree:
         self._seeds = np.zeros(1, np.uint64)
         self._scale = heuristic_scale(game) if evaluate_leaves else 0.0
         self._first_play_urgency = math.inf if first_play_urgency is None else first_play_urgency
-        rate = rate_equally if first_play_urgency is None else heuristic_kernels(game)["rate_actions"]
-        self._search = game.compiled(search_tree, {**leaf_kernels(game, evaluate_leaves), "rate_actions": rate})
+        kernels = {**leaf_kernels(game, evaluate_leaves), **rating_kernels(game, first_play_urgency is not None)}
+        self._search = game.compiled(search_tree, kernels)
         self._keep = game.compiled(keep_subtree)
 
     def start(self, record: np.void, seed: np.uint64) -> None:

@@ -254,7 +254,8 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         """See :meth:`Algorithm.lines`."""
         lines = lines_of(metrics)
         if self._is_taught:
-            lines.append("games of the teacher, which plays until the run is past search.teacher_share")
+            share = percent(self.config.search.teacher_share, digits=0)
+            lines.append(f"the teacher plays the first {share} of the run (search.teacher_share)")
         return "", lines if self._cluster is None else [*lines, *self._cluster.lines()]
 
     def scalars(self, metrics: Row) -> Mapping[str, float]:
