@@ -120,29 +120,19 @@ def is_above(match: list[float], score: float) -> bool:
     return bool(match) and len(match) % 2 == 0 and wilson_interval(sum(match), len(match))[0] > score
 
 
-def cell(match: list[float]) -> str:
-    """Return the score of a match with its interval and its number of games."""
-    if not match:
-        return "not played"
-    low, high = wilson_interval(sum(match), len(match))
-    return f"{100 * np.mean(match):.0f} % ({100 * low:.0f} to {100 * high:.0f}) of {len(match)}"
-
-
 def table(games: list[dict[str, Any]], seconds: float) -> str:
-    """Return the table of all matches with a time limit, as Markdown, without boards on which none was played."""
-    played = {game["opponent"] for game in games}
-    opponents = [name for name in OPPONENTS if name.format(seconds) in played]
+    """Return the table of all matches with a time limit, as Markdown, a row for each that was played."""
     rows = []
     for board, player in BOARDS.items():
-        matches = {opponent: scores(games, board, opponent.format(seconds)) for opponent in opponents_of(board)}
-        if any(matches.values()):
-            cells = [cell(matches[opponent]) if opponent in matches else "" for opponent in opponents]
-            rows.append([f"{board}, `{player.format(seconds)}`", *cells])
+        for opponent in opponents_of(board):
+            match = scores(games, board, opponent.format(seconds))
+            if match:
+                low, high = wilson_interval(sum(match), len(match))
+                points = f"{100 * np.mean(match):.0f} % ({100 * low:.0f} to {100 * high:.0f})"
+                rows.append([board, f"`{player.format(seconds)}`", f"`{opponent.format(seconds)}`", points, len(match)])
     processors = ", ".join(sorted({game["processor"] for game in games if game["seconds"] == seconds}))
-    caption = f"Points in games at {seconds:g} s per action for both, with 95 % Wilson intervals; {processors}."
-    return (
-        f"{markdown_table(['board, player', *(f'`{name.format(seconds)}`' for name in opponents)], rows)}\n{caption}\n"
-    )
+    caption = f"Points at {seconds:g} s per action for both, with 95 % Wilson intervals; {processors}."
+    return f"{markdown_table(['board', 'player', 'opponent', 'points', 'games'], rows)}\n{caption}\n"
 
 
 def tables(games: list[dict[str, Any]]) -> str:
