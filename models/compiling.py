@@ -85,6 +85,7 @@ PARTS: dict[str, Callable[[Game], None]] = {
     "playouts": _playouts,
     "mcts": partial(_bot, "mcts:1"),
     "mcts by evaluation": partial(_bot, "mcts:1,leaf=heuristic"),
+    "mcts by turns": partial(_bot, "mcts:1,leaf=end_of_turn"),
     "greedy": partial(_bot, "greedy"),
     "alphabeta": partial(_bot, "alphabeta:1"),
     "perfect": partial(_bot, "perfect:memory=1"),

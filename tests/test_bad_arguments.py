@@ -48,7 +48,7 @@ ADVANTAGES = partial(self_play_advantages, **STEP, next_players=[0])
         (partial(Batch, GAME), "num_games", [0, -1, 1.0, "1", None, True], "integer 1"),
         (partial(Batch, GAME, 2), "seed", [1.5], "0"),
         (partial(MCTSBot, GAME), "seconds", ["x", math.inf], "0"),
-        (partial(MCTSBot, GAME, simulations=1), "leaf", ["network"], "playout heuristic"),
+        (partial(MCTSBot, GAME, simulations=1), "leaf", ["network"], "playout heuristic end_of_turn"),
         (partial(AlphaBetaBot, GAME, turns=1), "num_candidates", [0, 2**40], "1"),
         (partial(ExternalBot, sys.executable, GAME), "seconds", [0.0], "0"),
         (partial(load_bot, "random", GAME), "seed", [-1, 1.5, True, "1"], "0"),

@@ -19,8 +19,9 @@ from stoneworks.models.machine import num_processors, run_in_threads
 from stoneworks.models.search.uct import MAX_THREADS, MAX_VISITS, RootStatistics, SearchTree
 
 #: By leaf. Evaluations have no noise; of 1, 0.5 and 0.25, 0.25 was best for them (Vadus 5 against greedy, 1,000
-#: simulations, 20 games each: 20.0, 27.5 and 37.5 %).
-DEFAULT_EXPLORATION = {"playout": 1.0, "heuristic": 0.25}
+#: simulations, 20 games each: 20.0, 27.5 and 37.5 %); with first-play urgency 0.05 is better (docs/experiment-tables.md).
+DEFAULT_EXPLORATION = {"playout": 1.0, "heuristic": 0.25, "end_of_turn": 0.05}
+DEFAULT_FIRST_PLAY_URGENCY = {"playout": None, "heuristic": None, "end_of_turn": 0.1}
 
 #: Approximate duration of a compiled call; interrupts and time limits are checked between calls.
 _SECONDS_PER_CALL = 0.02
@@ -42,7 +43,7 @@ def _make_trees(game: Game, simulations: int | None, num_threads: int, options: 
 class MCTSBot(Bot):
     """Plays the most visited action of a UCT search (see :mod:`stoneworks.models.search.uct`).
 
-    Leaves are evaluated by one random playout each, or by the evaluation of the game.
+    Leaves are evaluated by one random playout each, or by the evaluation of the game: at once, or at the end of the turn.
 
     Between moves of one game, the bot keeps the part of its tree below the current position. The kept part counts as
     visits; each step runs its full number of simulations in addition, unless the position is proven or has ``MAX_VISITS``.
@@ -77,25 +78,28 @@ class MCTSBot(Bot):
                 ``leaf``.
             num_threads: number of independent trees with their own threads and seeds, which share the simulations and
                 whose visits and results are summed (root parallelism).
-            leaf: evaluation of leaves: ``playout`` or ``heuristic``.
+            leaf: evaluation of leaves: ``playout``, ``heuristic``, or ``end_of_turn``, the heuristic after the rest of the turn.
             first_play_urgency: assumed value of an unvisited action, minus the mean value of its position, at least 0. Unvisited
-                actions are selected in order of rating. With None, all are selected once, in random order, before any twice.
+                actions are selected in order of rating. With None, all are selected once, in random order, before any twice;
+                for ``end_of_turn`` it stands for 0.1.
 
         Raises:
-            MissingHeuristicError: ``leaf`` is ``heuristic``, or an urgency is given, and the game has no heuristic.
+            MissingHeuristicError: ``leaf`` is not ``playout``, or an urgency is given, and the game has no heuristic.
             ValueError: another argument is invalid.
         """
         self._simulations, self._seconds = check_budget("simulations", simulations, seconds, MAX_VISITS)
         check_integer("num_threads", num_threads, 1, MAX_THREADS)
         check_choice("leaf", leaf, tuple(DEFAULT_EXPLORATION))
-        if leaf == "heuristic":
-            require_heuristic(game, "leaf=heuristic")
+        if leaf != "playout":
+            require_heuristic(game, f"leaf={leaf}")
         if first_play_urgency is not None:
             require_heuristic(game, "first_play_urgency")
             check_number("first_play_urgency", first_play_urgency, 0)
         self._game = game
         exploration = DEFAULT_EXPLORATION[leaf] if exploration is None else exploration
         self._exploration = check_number("exploration", exploration, 0)
+        default_urgency = DEFAULT_FIRST_PLAY_URGENCY[leaf]
+        first_play_urgency = default_urgency if first_play_urgency is None else first_play_urgency
         self._spec_name = str(
             BotSpec.of(
                 "mcts",
@@ -103,7 +107,7 @@ class MCTSBot(Bot):
                 seconds=self._seconds,
                 exploration=None if self._exploration == DEFAULT_EXPLORATION[leaf] else self._exploration,
                 leaf=leaf,
-                first_play_urgency=first_play_urgency,
+                first_play_urgency=None if first_play_urgency == default_urgency else first_play_urgency,
                 parallel="root" if num_threads > 1 else "none",
                 num_threads=num_threads if num_threads > 1 else None,
             )
@@ -111,7 +115,11 @@ class MCTSBot(Bot):
         self._generator = np.random.default_rng(check_seed(seed))
         self._root: State | None = None
         self.root_statistics: RootStatistics | None = None
-        options = {"evaluate_leaves": leaf == "heuristic", "first_play_urgency": first_play_urgency}
+        options = {
+            "evaluate_leaves": leaf != "playout",
+            "first_play_urgency": first_play_urgency,
+            "whole_turns": leaf == "end_of_turn",
+        }
         self._trees = _make_trees(game, self._simulations, num_threads, options)
 
     @classmethod

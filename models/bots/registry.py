@@ -143,7 +143,7 @@ _BUILT_IN = (
         budgets=(Parameter("simulations", int, 1, MAX_VISITS, max_on_page=100_000), SECONDS),
         parameters=(
             Parameter("c", argument="exploration"),
-            Parameter("leaf", words=("playout", "heuristic"), default="playout"),
+            Parameter("leaf", words=("playout", "heuristic", "end_of_turn"), default="playout"),
             Parameter("first_play", argument="first_play_urgency"),
             Parameter("parallel", words=("none", "root"), default="none"),
             Parameter("threads", int, 1, MAX_THREADS, argument="num_threads", max_on_page=8),

@@ -11,6 +11,9 @@ With first-play urgency (Gelly and Wang, Exploration exploitation in Go: UCT for
 visited yet counts as its position's mean plus that urgency, so that a simulation may visit a good action again before all
 others were visited. Actions are then visited first in the order of ``rate_actions``, as in alpha-beta search.
 
+Leaves are evaluated by a playout or by the game's heuristic, which is reliable only at the end of a turn. With whole turns,
+a simulation therefore goes on to the end of the turn in progress, and adds a node for each of its actions.
+
 The tree consists of two tables, with the names of :mod:`stoneworks.models.search.tree`. A *node* is a position that was
 visited by at least two simulations. Its *edges*, one for each legal action, form a contiguous block. Positions are not stored;
 each simulation replays its actions from the root. Results and their sums are from player 0's perspective; each node stores
@@ -95,11 +98,13 @@ class Search(NamedTuple):
         exploration: constant of UCB1, for results in [-1, 1].
         scale: divisor of the leaf evaluation; 0 for playouts.
         first_play_urgency: assumed value of an unvisited action, minus the mean value of its position; infinity disables it.
+        whole_turns: whether simulations end only where a turn ends.
     """
 
     exploration: float
     scale: float
     first_play_urgency: float
+    whole_turns: bool
 
 
 @kernel
@@ -268,7 +273,8 @@ def search_tree(
 ) -> int:
     """Run simulations from ``states[0]``, growing the tree, and return their number; stop early once the root is solved.
 
-    Each simulation adds at most one node, at the second visit of a position. If a table is full, it continues from a leaf.
+    Each simulation adds at most one node, at the second visit of a position; with whole turns, a node for each action of the rest
+    of a turn. If a table is full, it continues from a leaf.
 
     Args:
         board: the board constants.
@@ -305,7 +311,9 @@ def search_tree(
             edge = choose_edge(nodes, edges, node, search, seeds)
             depth = extend_path(path, depth, node, edge, edges)
             apply_action(board[0], state, edges[edge].action)
-            if state.ending or edges[edge].visits == 0:
+            if state.ending:
+                break
+            if edges[edge].visits == 0 and not (search.whole_turns and state.current_player == nodes[node].player):
                 break
             node = edges[edge].child
         solved = state.ending != 0
@@ -397,6 +405,7 @@ class SearchTree:
         *,
         evaluate_leaves: bool = False,
         first_play_urgency: float | None = None,
+        whole_turns: bool = False,
     ) -> None:
         """Allocate the tables; pages are allocated lazily.
 
@@ -406,6 +415,7 @@ class SearchTree:
             max_edges: maximum number of edges, at least ``game.num_actions``.
             evaluate_leaves: whether to use the game's evaluation at leaves instead of random playouts.
             first_play_urgency: see :class:`Search`; None disables it.
+            whole_turns: see :class:`Search`.
 
         Raises:
             MissingHeuristicError: the game has no heuristic, which ``evaluate_leaves`` and ``first_play_urgency`` need.
@@ -417,6 +427,7 @@ class SearchTree:
         self._seeds = np.zeros(1, np.uint64)
         self._scale = heuristic_scale(game) if evaluate_leaves else 0.0
         self._first_play_urgency = math.inf if first_play_urgency is None else first_play_urgency
+        self._whole_turns = whole_turns
         kernels = {**leaf_kernels(game, evaluate_leaves), **rating_kernels(game, first_play_urgency is not None)}
         self._search = game.compiled(search_tree, kernels)
         self._keep = game.compiled(keep_subtree)
@@ -450,7 +461,7 @@ class SearchTree:
         visits = int(self.nodes[0]["visits"]) if self.num_nodes else 0
         num_simulations = min(num_simulations, MAX_VISITS - visits)
         arrays = self._states, self.nodes, self.edges, self.trees, self._seeds
-        search = Search(exploration, self._scale, self._first_play_urgency)
+        search = Search(exploration, self._scale, self._first_play_urgency, self._whole_turns)
         return self._search(self._game.board, *arrays, num_simulations, search)
 
     @property

@@ -156,7 +156,7 @@ def test_trees_of_uct_are_equal(standard: Board) -> None:
         nodes = np.zeros(2 * simulations + 1024, uct.NODE)
         edges = np.zeros(min(len(nodes) * game.num_actions, 1 << 22), uct.EDGE)
         trees, seeds = np.zeros(1, uct.GAME), np.array([seed], np.uint64)
-        parameters = uct.Search(1.4, 0.0, math.inf)
+        parameters = uct.Search(1.4, 0.0, math.inf, False)
         done = search(game.board, state.record.reshape(1), nodes, edges, trees, seeds, simulations, parameters)
         used = nodes[: trees[0]["num_nodes"]].tobytes() + edges[: trees[0]["num_edges"]].tobytes()
         expected.append((done, hashlib.sha256(used).hexdigest()))

@@ -183,7 +183,7 @@ export class Engine {
     if (node > 0) this.call("keep_subtree", tree.nodes, tree.maxNodes, tree.edges, tree.maxEdges, tree.game, 1, node);
     else if (node !== 0) this.array(Uint8Array, tree.game, TREE.game).fill(0);
     const arrays = [tree.nodes, tree.maxNodes, tree.edges, tree.maxEdges, tree.game, 1, this.at.seeds, 1];
-    const done = this.call("search_tree", this.at.board, 1, this.at.state, 1, ...arrays, simulations, exploration, 0, Infinity);
+    const done = this.call("search_tree", this.at.board, 1, this.at.state, 1, ...arrays, simulations, exploration, 0, Infinity, 0);
     const { best: action, visits, values } = this.statistics(tree, this.at.seeds);
     const ranked = [...visits.keys()].filter((one) => visits[one]).sort((one, other) => visits[other] - visits[one]);
     return { action, simulations: Number(done), tree, value: values[action], ranked: ranked.map((one) => ({ action: one, visits: visits[one], value: values[one] })) };

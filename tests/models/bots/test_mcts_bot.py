@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,19 @@ def searched(
     return tree
 
 
+def nodes_of(tree: SearchTree, state: State) -> Iterator[tuple[State, RootStatistics]]:
+    """The positions of a tree after a search of ``state``, with the statistics of their actions."""
+    waiting: list[list[int]] = [[]]
+    while waiting:
+        actions = waiting.pop()
+        if (found := tree.statistics(actions)) is not None:
+            here = state.clone()
+            for action in actions:
+                here.apply_action(action)
+            yield here, found
+            waiting += [[*actions, action] for action in found.actions[found.visits > 0].tolist()]
+
+
 def known(tree: SearchTree | MCTSBot) -> RootStatistics:
     return tree.statistics() if isinstance(tree, SearchTree) else tree.root_statistics
 
@@ -43,27 +57,19 @@ def test_every_simulation_counts_once_and_every_node_has_its_player_to_move(game
     state = load_game(game).new_initial_state()
     tree = searched(state, 3000)
     assert known(tree).visits.sum() == 3000
-    waiting: list[list[int]] = [[]]
     num_nodes = num_compared = 0
-    while waiting:
-        actions = waiting.pop()
-        here = state.clone()
-        for action in actions:
-            here.apply_action(action)
-        found: Any = tree.statistics(actions)
+    for here, found in nodes_of(tree, state):
         num_nodes += 1
         assert found.actions.tolist() == here.legal_actions()
         for action, visits, value in zip(found.actions.tolist(), found.visits, found.values, strict=True):
-            below = tree.statistics([*actions, action])
+            below = tree.statistics([*here.history(), action])
             if below is None:
                 continue
             assert below.visits.sum() == visits - 1
-            waiting.append([*actions, action])
             if not np.isnan(below.proven).all():  # what is proven below counts above in place of results
                 continue
             num_compared += 1
-            after = here.clone()
-            after.apply_action(action)
+            after = here.child(action)
             sign = 1 if after.current_player() == here.current_player() else -1
             first_result = visits * value - sign * (below.visits * below.values).sum()
             assert min(abs(first_result - result) for result in (-1, 0, 1)) < 1e-6
@@ -120,9 +126,9 @@ def test_the_unsolved_edge_with_the_maximum_upper_confidence_bound_is_chosen(pla
         nodes["visits"][1], nodes["num_visited"][1] = visits.sum() + 1, 2
         means = (1 - 2 * player) * sums / visits / UNIT
         bounds = means + 0.7 * np.sqrt(np.log(visits.sum() + 1) / visits)
-        assert uct.choose_edge(nodes, edges, 1, uct.Search(0.7, 0.0, math.inf), seeds) == 2 + bounds.argmax()
+        assert uct.choose_edge(nodes, edges, 1, uct.Search(0.7, 0.0, math.inf, False), seeds) == 2 + bounds.argmax()
         edges["solved"][2] = SOLVED
-        assert uct.choose_edge(nodes, edges, 1, uct.Search(0.7, 0.0, math.inf), seeds) == 3
+        assert uct.choose_edge(nodes, edges, 1, uct.Search(0.7, 0.0, math.inf, False), seeds) == 3
 
 
 @pytest.mark.parametrize("player", [0, 1])
@@ -134,7 +140,7 @@ def test_the_best_rated_action_is_tried_once_no_bound_exceeds_the_mean_and_the_u
         edges["action"], edges["visits"] = [7, 8, 9, 10], [5, 0, 0, 0]
         edges["total_result"] = [sign * UNIT, -3, 9, 4]
         width = 0.7 * math.sqrt(math.log(5) / 5)
-        search = uct.Search(0.7, 0.0, width - surplus)
+        search = uct.Search(0.7, 0.0, width - surplus, False)
         assert uct.choose_edge(nodes, edges, 0, search, seeds) == expected
         if expected:
             assert edges["action"].tolist() == [7, 9, 8, 10], "the highest rating of 9 comes first"
@@ -150,7 +156,7 @@ def rated(board: BoardArray, states: StateArray, ratings: Float32s) -> None:
     rate_actions(board[0], states[0], mask, ratings)
 
 
-@pytest.mark.parametrize("leaf", ["heuristic", "playout"])
+@pytest.mark.parametrize("leaf", ["heuristic", "playout", "end_of_turn"])
 @pytest.mark.parametrize("game_name", small_games())
 def test_with_first_play_urgency_actions_are_visited_in_the_order_of_their_ratings(game_name: str, leaf: str) -> None:
     state = random_state(game_name, 2, 1)
@@ -159,24 +165,32 @@ def test_with_first_play_urgency_actions_are_visited_in_the_order_of_their_ratin
     bot.step(state)
     ratings = np.zeros(game.num_actions, np.float32)
     rate = game.compiled(rated, heuristic_kernels(game))
-    waiting: list[list[int]] = [[]]
     num_compared = 0
-    while waiting:
-        actions = waiting.pop()
-        found = bot._trees[0].statistics(actions)
-        if found is None:
-            continue
-        here = state.clone()
-        for action in actions:
-            here.apply_action(action)
+    for here, found in nodes_of(bot._trees[0], state):
         rate(game.board, here.record.reshape(1), ratings)
         of_actions, visited = ratings[found.actions], found.visits > 0
         assert not found.values[~visited].any()
         if not visited.all():
             assert of_actions[visited].min() >= of_actions[~visited].max() - 1 / UNIT
             num_compared += visited.any()
-        waiting += [[*actions, action] for action in found.actions[visited].tolist()]
     assert num_compared > 20
+
+
+@pytest.mark.parametrize("game_name", small_games())
+def test_simulations_end_at_the_end_of_a_turn(game_name: str) -> None:
+    state = random_state(game_name, 2, 1)
+    bot = load_bot("mcts:300,leaf=end_of_turn,c=0.05,first_play=0.1", state.get_game(), 0)
+    assert bot.name == "mcts:300,leaf=end_of_turn", "these are the defaults"
+    bot.step(state)
+    num_once = 0
+    for here, found in nodes_of(bot._trees[0], state):
+        for action in found.actions[found.visits == 1].tolist():
+            after = here.child(action)
+            num_once += 1
+            if not after.is_terminal() and after.current_player() == here.current_player():
+                line = after.history()[len(state.history()) :]
+                assert bot._trees[0].statistics(line) is not None, f"{here}: the turn goes on after {action}"
+    assert num_once > 20
 
 
 def tree_below(nodes: np.ndarray, edges: np.ndarray, node: int) -> Any:
