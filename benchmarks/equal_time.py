@@ -33,8 +33,8 @@ from tools.pages import check_block, markdown_table, write_block
 
 BEGIN, END = "<!-- matches at equal time, by benchmarks.equal_time -->", "<!-- end of the matches at equal time -->"
 
-#: UCT with the heuristic at leaves and in the order of actions. On Trugo 36, c from 0.03 to 0.06 made no clear difference.
-FIRST_PLAY = "mcts:{:g}s,leaf=heuristic,c=0.05,first_play=0.1"
+#: UCT with the heuristic at ends of turns and in the order of actions.
+END_OF_TURN = "mcts:{:g}s,leaf=end_of_turn"
 #: The official boards and Taugo 8, each with its strongest player; names have a placeholder for the seconds per action.
 BOARDS = {
     "vadus(size=9)": "vadus@{:g}s",
@@ -42,10 +42,10 @@ BOARDS = {
     "taugo(size=8)": "taugo@{:g}s",
     "taugo(size=16)": "taugo@{:g}s",
     "taigo(radius=12)": "taigo@{:g}s",
-    "trugo(tiles=36)": FIRST_PLAY,
+    "trugo(tiles=36)": END_OF_TURN,
 }
 #: Names of opponents. The strongest player of a board is left out, and its agent is one if it is not the strongest.
-OPPONENTS = ("alphabeta:{:g}s", "mcts:{:g}s", "mcts:{:g}s,leaf=heuristic", FIRST_PLAY, "trugo@{:g}s")
+OPPONENTS = ("alphabeta:{:g}s", "mcts:{:g}s", "mcts:{:g}s,leaf=heuristic", END_OF_TURN, "trugo@{:g}s")
 OPENING_ACTIONS = 4
 #: What distinguishes a game from others.
 KEYS = ("game", "player", "opponent", "seconds", "opening", "seat", "weights")
