@@ -37,6 +37,7 @@ _OFFERED = (
     "mcts:100",
     "mcts:1000",
     "mcts:2s",
+    "mcts:2s,leaf=end_of_turn",
     "alphabeta:1",
     "alphabeta:2",
     "alphabeta:3",
