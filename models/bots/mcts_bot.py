@@ -32,7 +32,14 @@ _MAX_NODES = 1 << 20
 _MAX_EDGES = 1 << 23
 
 
-def _make_trees(game: Game, simulations: int | None, num_threads: int, options: dict[str, Any]) -> list[SearchTree]:
+def _make_trees(
+    game: Game, simulations: int | None, num_threads: int, leaf: str, first_play_urgency: float | None
+) -> list[SearchTree]:
+    options: dict[str, Any] = {
+        "evaluate_leaves": leaf != "playout",
+        "first_play_urgency": first_play_urgency,
+        "whole_turns": leaf == "end_of_turn",
+    }
     max_nodes = _MAX_NODES
     if simulations is not None:
         max_nodes = min(_NODES_PER_SIMULATION * simulations // num_threads + 1024, _MAX_NODES)
@@ -74,14 +81,12 @@ class MCTSBot(Bot):
                 all actions.
             simulations: simulations per step, from 1 to ``MAX_VISITS``, about two million.
             seconds: time per step, more than 0.
-            exploration: factor of the confidence bounds, at least 0, for results in [-1, 1]; None for the default of
-                ``leaf``.
+            exploration: factor of the confidence bounds, at least 0, for results in [-1, 1]; None for the default of ``leaf``.
             num_threads: number of independent trees with their own threads and seeds, which share the simulations and
                 whose visits and results are summed (root parallelism).
             leaf: evaluation of leaves: ``playout``, ``heuristic``, or ``end_of_turn``, the heuristic after the rest of the turn.
             first_play_urgency: assumed value of an unvisited action, minus the mean value of its position, at least 0. Unvisited
-                actions are selected in order of rating. With None, all are selected once, in random order, before any twice;
-                for ``end_of_turn`` it stands for 0.1.
+                actions are selected in order of rating. None: all once, in random order, before any twice; 0.1 for ``end_of_turn``.
 
         Raises:
             MissingHeuristicError: ``leaf`` is not ``playout``, or an urgency is given, and the game has no heuristic.
@@ -115,12 +120,7 @@ class MCTSBot(Bot):
         self._generator = np.random.default_rng(check_seed(seed))
         self._root: State | None = None
         self.root_statistics: RootStatistics | None = None
-        options = {
-            "evaluate_leaves": leaf != "playout",
-            "first_play_urgency": first_play_urgency,
-            "whole_turns": leaf == "end_of_turn",
-        }
-        self._trees = _make_trees(game, self._simulations, num_threads, options)
+        self._trees = _make_trees(game, self._simulations, num_threads, leaf, first_play_urgency)
 
     @classmethod
     def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> MCTSBot:

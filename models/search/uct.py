@@ -261,6 +261,13 @@ def extend_path(path: Int32Table, depth: int, node: int, edge: int, edges: Edges
     return depth + 1
 
 
+@kernel
+def is_leaf(nodes: Nodes, edges: Edges, node: int, edge: int, state: Record, search: Search) -> bool:
+    """Return whether a simulation ends at ``state``, the position after an edge: the game's end, or a first visit."""
+    goes_on = search.whole_turns and state.current_player == nodes[node].player
+    return bool(state.ending != 0 or (edges[edge].visits == 0 and not goes_on))
+
+
 def search_tree(
     board: BoardArray,
     states: StateArray,
@@ -273,8 +280,7 @@ def search_tree(
 ) -> int:
     """Run simulations from ``states[0]``, growing the tree, and return their number; stop early once the root is solved.
 
-    Each simulation adds at most one node, at the second visit of a position; with whole turns, a node for each action of the rest
-    of a turn. If a table is full, it continues from a leaf.
+    Each simulation adds at most one node (with whole turns, those to the turn's end); if a table is full, it continues from a leaf.
 
     Args:
         board: the board constants.
@@ -311,9 +317,7 @@ def search_tree(
             edge = choose_edge(nodes, edges, node, search, seeds)
             depth = extend_path(path, depth, node, edge, edges)
             apply_action(board[0], state, edges[edge].action)
-            if state.ending:
-                break
-            if edges[edge].visits == 0 and not (search.whole_turns and state.current_player == nodes[node].player):
+            if is_leaf(nodes, edges, node, edge, state, search):
                 break
             node = edges[edge].child
         solved = state.ending != 0
