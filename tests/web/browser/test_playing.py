@@ -33,8 +33,7 @@ def choose_board(page: Page, name: str, options: dict[str, str]) -> Locator:
     for option, value in options.items():
         page.get_by_label(re.compile(f"^{option}\\b")).fill(value)
         page.get_by_label(re.compile(f"^{option}\\b")).press("Tab")
-    # The page fetches the list of bots again after each change of the board.
-    page.wait_for_load_state("networkidle")
+    page.wait_for_selector("form[aria-busy=false]")  # the bots of the board are listed
     return page.locator(".seats select")
 
 

@@ -43,6 +43,7 @@ async function newGame(games, go, signal) {
   async function updateBots(text) {
     const isLatest = nextRequest();
     const { game } = choice;
+    form.setAttribute("aria-busy", "true");
     labels.forEach((label, seat) => {
       label.textContent = `${game.colors[seat]} ${seat ? "" : "(moves first)"}`;
     });
@@ -62,6 +63,8 @@ async function newGame(games, go, signal) {
       getReady();
     } catch (error) {
       if (isLatest()) toast(error.message);
+    } finally {
+      if (isLatest()) form.setAttribute("aria-busy", "false");
     }
   }
 
