@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,8 @@ from stoneworks.models.machine import num_processors, run_in_threads
 from stoneworks.models.search.uct import MAX_THREADS, MAX_VISITS, RootStatistics, SearchTree
 
 #: By leaf. Evaluations have no noise; of 1, 0.5 and 0.25, 0.25 was best for them (Vadus 5 against greedy, 1,000
-#: simulations, 20 games each: 20.0, 27.5 and 37.5 %); with first-play urgency 0.05 is better (docs/experiment-tables.md).
+#: simulations, 20 games each: 20.0, 27.5 and 37.5 %). With first-play
+#: urgency, 0.03 to 0.12 made no clear difference (docs/experiment-tables.md).
 DEFAULT_EXPLORATION = {"playout": 1.0, "heuristic": 0.25, "end_of_turn": 0.05}
 DEFAULT_FIRST_PLAY_URGENCY = {"playout": None, "heuristic": None, "end_of_turn": 0.1}
 
@@ -35,16 +35,21 @@ _MAX_EDGES = 1 << 23
 def _make_trees(
     game: Game, simulations: int | None, num_threads: int, leaf: str, first_play_urgency: float | None
 ) -> list[SearchTree]:
-    options: dict[str, Any] = {
-        "evaluate_leaves": leaf != "playout",
-        "first_play_urgency": first_play_urgency,
-        "whole_turns": leaf == "end_of_turn",
-    }
     max_nodes = _MAX_NODES
     if simulations is not None:
         max_nodes = min(_NODES_PER_SIMULATION * simulations // num_threads + 1024, _MAX_NODES)
     max_edges = max(min(max_nodes * game.num_actions, _MAX_EDGES), game.num_actions)
-    return [SearchTree(game, max_nodes, max_edges, **options) for _ in range(num_threads)]
+    return [
+        SearchTree(
+            game,
+            max_nodes,
+            max_edges,
+            evaluate_leaves=leaf != "playout",
+            first_play_urgency=first_play_urgency,
+            whole_turns=leaf == "end_of_turn",
+        )
+        for _ in range(num_threads)
+    ]
 
 
 class MCTSBot(Bot):
@@ -86,7 +91,7 @@ class MCTSBot(Bot):
                 whose visits and results are summed (root parallelism).
             leaf: evaluation of leaves: ``playout``, ``heuristic``, or ``end_of_turn``, the heuristic after the rest of the turn.
             first_play_urgency: assumed value of an unvisited action, minus the mean value of its position, at least 0. Unvisited
-                actions are selected in order of rating. None: all once, in random order, before any twice; 0.1 for ``end_of_turn``.
+                actions are selected in order of rating. None: 0.1 for ``end_of_turn``, else each is selected once before any twice.
 
         Raises:
             MissingHeuristicError: ``leaf`` is not ``playout``, or an urgency is given, and the game has no heuristic.

@@ -12,7 +12,7 @@ visited yet counts as its position's mean plus that urgency, so that a simulatio
 others were visited. Actions are then visited first in the order of ``rate_actions``, as in alpha-beta search.
 
 Leaves are evaluated by a playout or by the game's heuristic, which is reliable only at the end of a turn. With whole turns,
-a simulation therefore goes on to the end of the turn in progress, and adds a node for each of its actions.
+a simulation therefore goes on to the end of the turn in progress, and adds a node for each position within it.
 
 The tree consists of two tables, with the names of :mod:`stoneworks.models.search.tree`. A *node* is a position that was
 visited by at least two simulations. Its *edges*, one for each legal action, form a contiguous block. Positions are not stored;
@@ -263,7 +263,10 @@ def extend_path(path: Int32Table, depth: int, node: int, edge: int, edges: Edges
 
 @kernel
 def is_leaf(nodes: Nodes, edges: Edges, node: int, edge: int, state: Record, search: Search) -> bool:
-    """Return whether a simulation ends at ``state``, the position after an edge: the game's end, or a first visit."""
+    """Return whether a simulation ends at ``state``, the position after an edge: at the end of the game, or at a first visit.
+
+    With whole turns, a first visit within a turn does not end it.
+    """
     goes_on = search.whole_turns and state.current_player == nodes[node].player
     return bool(state.ending != 0 or (edges[edge].visits == 0 and not goes_on))
 
@@ -280,7 +283,7 @@ def search_tree(
 ) -> int:
     """Run simulations from ``states[0]``, growing the tree, and return their number; stop early once the root is solved.
 
-    Each simulation adds at most one node (with whole turns, those to the turn's end); if a table is full, it continues from a leaf.
+    Each simulation adds at most one node (with whole turns, those to the end of the turn); a full table stays as it is.
 
     Args:
         board: the board constants.

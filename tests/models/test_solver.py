@@ -25,7 +25,7 @@ from stoneworks.models.search.proof_search import (
     search_proof,
     store,
 )
-from stoneworks.models.search.turn_search import rate_equally
+from stoneworks.models.search.turn_search import rating_kernels
 from stoneworks.models.solved_game import shipped_solutions
 from stoneworks.models.solver import Solver, SolverMemoryError, TableError, UnsolvedError
 
@@ -151,7 +151,7 @@ def fill_bounds(board: BoardArray, states: StateArray, bounds: Int64s) -> None:
 def test_bounds_of_results_hold_and_save_positions(name: str) -> None:
     game, rng = load_game(name), np.random.default_rng(4)
     solver, plain = Solver(game, memory_mib=4), Solver(game, memory_mib=4)
-    plain._search = game.compiled(search_proof, {"rate_actions": rate_equally, "result_bounds": no_bounds})
+    plain._search = game.compiled(search_proof, {**rating_kernels(game, False), "result_bounds": no_bounds})
     fill, known, seen = game.compiled(fill_bounds), np.zeros(2, np.int64), set()
     num_visited = num_visited_without = 0
     for state in (state for _ in range(40) for state in uniform_game(game, rng)[10:-1]):

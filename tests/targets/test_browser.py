@@ -25,7 +25,7 @@ from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.compiler import browser, targets
 from stoneworks.envs.rules.parts import heuristic_kernels
 from stoneworks.models.search import alphabeta, turn_search, uct
-from stoneworks.models.search.turn_search import leaf_kernels, rate_equally
+from stoneworks.models.search.turn_search import leaf_kernels, rating_kernels
 
 ROOT = Path(__file__).parents[2]
 #: With 10, 10,000 games and 200 positions per game, which take half an hour of a core.
@@ -150,7 +150,7 @@ def test_illegal_actions_are_refused(standard: Board) -> None:
 
 def test_trees_of_uct_are_equal(standard: Board) -> None:
     game, simulations = standard.game, 2000
-    search = game.compiled(uct.search_tree, {**leaf_kernels(game, False), "rate_actions": rate_equally})
+    search = game.compiled(uct.search_tree, {**leaf_kernels(game, False), **rating_kernels(game, False)})
     requests, expected = [], []
     for seed, state in enumerate(standard.positions(6)):
         nodes = np.zeros(2 * simulations + 1024, uct.NODE)

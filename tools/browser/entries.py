@@ -350,7 +350,7 @@ def entries_of(game: Game, inputs: NetworkInputs | None) -> list[EntryFunction]:
     rules = all_kernels(type(game))
     drawing: Any = drawing_of(game)
     by_heuristic = {**rules, **heuristic_kernels(game)}
-    by_playouts = {**rules, "heuristic": turn_search.no_heuristic, "rate_actions": turn_search.rate_equally}
+    by_playouts = {**rules, **turn_search.leaf_kernels(game, False), **turn_search.rating_kernels(game, False)}
     colors = _swapped if "swapped" in (game.state_dtype.names or ()) else _never_swapped
     described = {**rules, "first_color": colors, "shown": drawing.shown}
     listed: list[tuple[str, Callable[..., Any], Mapping[str, Any]]] = [

@@ -258,7 +258,7 @@ def test_options_of_the_game_reach_it(visit: OpenPage) -> None:
     page.get_by_text("More options").click()
     page.get_by_label("pie rule").uncheck()
     page.get_by_label("tie break").select_option("first_pass")
-    page.wait_for_load_state("networkidle")
+    page.wait_for_selector("form[aria-busy=false]")
     seats.nth(1).select_option("")
     begin(page)
     assert record_of(page).game == "laido(pie_rule=False,size=4,tie_break='first_pass')"

@@ -91,7 +91,7 @@ def test_a_bot_is_prepared_before_the_game_begins_and_a_wait_is_explained(visit:
     delay_answers(page, "prepare", 3000)
     with page.expect_request(lambda request: "prepare" in request.url and "laido" in (request.post_data or "")):
         page.get_by_role("radio", name="Laido").check(force=True)
-    page.wait_for_load_state("networkidle")
+    page.wait_for_selector("form[aria-busy=false]")
     for seat in page.locator(".seats select").all():
         seat.select_option("random")
     page.get_by_role("button", name="Start the game").click()
