@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, Route
 
 #: Opens a page at an address, or at a path of the server that the tests share.
 OpenPage = Callable[..., Page]
+
+#: The form of a new game, once the bots of its board are listed.
+LISTED = "form[aria-busy=false]"
 
 
 def hit(page: Page, place: str) -> Locator:
@@ -32,6 +36,42 @@ def delay_answers(page: Page, requests: str, milliseconds: int) -> None:
         }};"""
     )
     page.reload()
+
+
+@contextlib.contextmanager
+def held_answers(page: Page, requests: str) -> Iterator[None]:
+    """Withhold the answers to some requests of the page until the block ends, however long it takes."""
+    page.evaluate(
+        f"""() => {{
+          const fetched = window.fetch;
+          const released = new Promise((resolve) => {{ window.releaseAnswers = resolve; }});
+          window.fetch = async (address, ...given) => {{
+            const response = await fetched(address, ...given);
+            if (/({requests})$/.test(address)) await released;
+            return response;
+          }};
+        }}"""
+    )
+    yield
+    page.evaluate("window.releaseAnswers()")
+
+
+class HeldRequests:
+    """Requests of a page to some addresses, which wait until a test lets them go on."""
+
+    def __init__(self, page: Page, addresses: str) -> None:
+        self._page = page
+        self._routes: list[Route] = []
+        page.route(addresses, lambda route: self._routes.append(route))
+
+    def __len__(self) -> int:
+        return len(self._routes)
+
+    def next(self) -> Route:
+        """Return the oldest request, once there is one."""
+        while not self._routes:
+            self._page.wait_for_timeout(20)
+        return self._routes.pop(0)
 
 
 def assert_fits(page: Page) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
-from pages import OpenPage, assert_accessible, assert_fits, hit
+from pages import LISTED, HeldRequests, OpenPage, assert_accessible, assert_fits, hit
 from stoneworks import load_game
 from stoneworks.envs.drawing import action_places
 from stoneworks.envs.rules import Lesson, game_names
@@ -76,13 +76,13 @@ def test_a_wrong_answer_is_told_and_not_played_on_the_board_of_the_last_step(vis
     page = visit()
     page.get_by_role("radio", name="Laido").check(force=True)
     page.get_by_role("link", name="Learn Laido in 5 steps").click()
-    held: list[Route] = []  # to be answered in another order
-    page.route("**/api/position", lambda route: held.append(route))
+    page.locator(".overlay .hit").first.wait_for()
+    held, steps = HeldRequests(page, "**/api/position"), []
     for _ in range(3):
-        with page.expect_request("**/api/position"):
-            page.get_by_role("button", name="Skip").click()
+        page.get_by_role("button", name="Skip").click()
+        steps.append(held.next())
     page.locator(".overlay .hit").first.dispatch_event("click")  # on the board of step 1, which is still shown
-    for route in reversed(held):
+    for route in reversed(steps):
         with page.expect_response("**/api/position"):
             route.continue_()
     page.unroute("**/api/position")
@@ -97,23 +97,15 @@ def test_a_wrong_answer_is_told_and_not_played_on_the_board_of_the_last_step(vis
 def test_a_bot_that_is_chosen_before_the_list_of_another_board_is_there_stays_chosen(visit: OpenPage) -> None:
     page = visit()
     page.get_by_role("radio", name="Vadus").check(force=True)
-    page.wait_for_load_state("networkidle")
-    held: list[Route] = []
-
-    def next_request() -> Route:
-        while not held:
-            page.wait_for_timeout(50)
-        return held.pop(0)
-
-    page.route("**/api/bots?**", lambda route: held.append(route))
+    page.wait_for_selector(LISTED)
+    held = HeldRequests(page, "**/api/bots?**")
     page.get_by_role("group", name="Boards").get_by_role("button", name="quick").click()
-    next_request().continue_()
-    listing = next_request()
+    held.next().continue_()
+    listing = held.next()
     opponent = page.locator(".seats select").nth(1)
     opponent.select_option("random")
     listing.continue_()
-    page.wait_for_load_state("networkidle")
-    page.wait_for_timeout(500)
+    page.wait_for_selector(LISTED)
     expect(opponent).to_have_value("random")
 
 
@@ -127,7 +119,7 @@ def test_boards_and_opponents_have_names(visit: OpenPage) -> None:
     expect(page.get_by_label("radius, 1 to 90")).to_have_value("4")
     page.get_by_role("radio", name="Vadus").check(force=True)
     page.get_by_role("group", name="Boards").get_by_role("button", name="quick").click()
-    page.wait_for_load_state("networkidle")
+    page.wait_for_selector(LISTED)
     # An opponent keeps its level on another board, where it may be another bot.
     chosen = page.locator(".seats select").nth(1).locator("option:checked")
     page.locator(".seats select").nth(1).select_option(index=4)
@@ -136,7 +128,7 @@ def test_boards_and_opponents_have_names(visit: OpenPage) -> None:
     expect(chosen).to_have_text(re.compile("^Hard, 1300: "))
     page.get_by_role("radio", name="Vadus").check(force=True)
     page.get_by_role("group", name="Boards").get_by_role("button", name="quick").click()
-    page.wait_for_load_state("networkidle")
+    page.wait_for_selector(LISTED)
     page.get_by_role("button", name="Start the game").click()
     page.wait_for_selector(".game .board svg")
     expect(page.locator("h1")).to_have_text("Vadus, quick board")

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from pages import OpenPage, button, delay_answers, hit
+from pages import LISTED, OpenPage, button, delay_answers, held_answers, hit
 from stoneworks.evaluation.records import GameRecord
 
 _READY = """() => {
@@ -33,7 +33,7 @@ def choose_board(page: Page, name: str, options: dict[str, str]) -> Locator:
     for option, value in options.items():
         page.get_by_label(re.compile(f"^{option}\\b")).fill(value)
         page.get_by_label(re.compile(f"^{option}\\b")).press("Tab")
-    page.wait_for_selector("form[aria-busy=false]")  # the bots of the board are listed
+    page.wait_for_selector(LISTED)
     return page.locator(".seats select")
 
 
@@ -158,15 +158,15 @@ def test_no_click_is_lost_while_an_answer_is_under_way(
         hit(page, place).click()
         if confirms:
             button(page, "commit").click()
-        expect(page.locator(".moves > li:not(.pending)")).to_have_count(turns, timeout=60_000)
+        expect(page.locator(".moves > li:not(.pending)")).to_have_count(turns)
 
 
 def test_places_that_are_clicked_fast_are_played_one_after_the_other(start: Start) -> None:
     page = start("Vadus", {"size": "3"}, opponent=None)
-    delay_answers(page, "act", 500)
     page.get_by_label("Confirm each turn").uncheck()
-    for place in ("c3", "b3", "b3", "d3"):
-        hit(page, place).dispatch_event("click")
+    with held_answers(page, "act"):
+        for place in ("c3", "b3", "b3", "d3"):
+            hit(page, place).dispatch_event("click")
     expect(page.locator(".moves .move")).to_have_text(["Black: c3", "White: b3 d3"])
 
 
@@ -181,7 +181,6 @@ def test_a_game_is_deleted_in_view_and_once_it_is_confirmed(open_page: OpenPage,
     for is_confirmed in (False, True):
         page.once("dialog", lambda dialog, accept=is_confirmed: dialog.accept() if accept else dialog.dismiss())
         delete.click()
-        page.wait_for_load_state("networkidle")
         expect(delete).to_have_count(0 if is_confirmed else 1)
 
 
@@ -258,7 +257,7 @@ def test_options_of_the_game_reach_it(visit: OpenPage) -> None:
     page.get_by_text("More options").click()
     page.get_by_label("pie rule").uncheck()
     page.get_by_label("tie break").select_option("first_pass")
-    page.wait_for_selector("form[aria-busy=false]")
+    page.wait_for_selector(LISTED)
     seats.nth(1).select_option("")
     begin(page)
     assert record_of(page).game == "laido(pie_rule=False,size=4,tie_break='first_pass')"
@@ -358,9 +357,10 @@ def test_two_bots_play_and_can_be_stopped(visit: OpenPage) -> None:
     seats = choose_board(page, "Vadus", {"size": "3"})
     for seat in (0, 1):
         seats.nth(seat).select_option("greedy")
-    page.get_by_role("button", name="Start the game").click()
     slider = page.get_by_label("Pause between turns")
-    slider.fill("3000")
+    with held_answers(page, "bot"):
+        page.get_by_role("button", name="Start the game").click()
+        slider.fill("3000")
     button(page, "stop").click()
     button(page, "resume").wait_for()
     turns = num_turns(page)

@@ -14,7 +14,7 @@ from PIL import Image
 from playwright.sync_api import Page, Route, expect
 
 from game_play import random_state
-from pages import OpenPage, assert_accessible, assert_fits, delay_answers, hit
+from pages import LISTED, OpenPage, assert_accessible, assert_fits, held_answers, hit
 from stoneworks import load_game
 from stoneworks.envs.drawing import action_places, theme
 from stoneworks.envs.rules import State
@@ -88,15 +88,16 @@ def test_the_heat_map_shows_how_good_each_move_is_not_how_often_it_was_tried(vis
 
 def test_a_bot_is_prepared_before_the_game_begins_and_a_wait_is_explained(visit: OpenPage) -> None:
     page = visit("/")
-    delay_answers(page, "prepare", 3000)
-    with page.expect_request(lambda request: "prepare" in request.url and "laido" in (request.post_data or "")):
-        page.get_by_role("radio", name="Laido").check(force=True)
-    page.wait_for_selector("form[aria-busy=false]")
-    for seat in page.locator(".seats select").all():
-        seat.select_option("random")
-    page.get_by_role("button", name="Start the game").click()
-    expect(page.locator(".status")).to_have_text(re.compile("^Preparing .*: its programs are compiled, once .* 2 s$"))
-    expect(page.get_by_role("progressbar")).to_be_visible()
+    with held_answers(page, "prepare"):
+        with page.expect_request(lambda request: "prepare" in request.url and "laido" in (request.post_data or "")):
+            page.get_by_role("radio", name="Laido").check(force=True)
+        page.wait_for_selector(LISTED)
+        for seat in page.locator(".seats select").all():
+            seat.select_option("random")
+        page.get_by_role("button", name="Start the game").click()
+        waiting = re.compile(r"^Preparing .*: its programs are compiled, once .* ([2-9]|\d\d+) s$")
+        expect(page.locator(".status")).to_have_text(waiting)
+        expect(page.get_by_role("progressbar")).to_be_visible()
     expect(page.get_by_role("progressbar")).to_be_hidden()
     expect(page.locator(".moves > li")).not_to_have_count(0)
 
