@@ -1,7 +1,8 @@
 """Ladders of which adjacent players have rating differences of a given standard error.
 
 ``python -m tools.precise_ladder "vadus(size=5)" random greedy mcts:10 --max-error 40 --output models/ladders`` makes one; the
-same command resumes after Ctrl-C.
+same command resumes after Ctrl-C. With ``--keep``, only players that are new or have changed since the ladder of the output folder
+was made play; the other matches are its matches.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +24,7 @@ from stoneworks.cli.console import console, progress_bar
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.arena import play_arena
 from stoneworks.evaluation.folder import file_stem, folder_name
-from stoneworks.evaluation.ladder import ANCHORS, Ladder
+from stoneworks.evaluation.ladder import ANCHORS, Ladder, load_ladder
 from stoneworks.evaluation.match import MatchResult, join_matches
 from stoneworks.evaluation.results import ArenaResult
 from stoneworks.evaluation.settings import ArenaSettings, neighbors
@@ -37,6 +38,7 @@ def play_to_precision(
     folder: str | os.PathLike[str],
     players: Mapping[str, Player] | None = None,
     *,
+    kept: Sequence[MatchResult] = (),
     max_error: float,
     max_rounds: int = 10,
     workers: int = 1,
@@ -53,6 +55,8 @@ def play_to_precision(
         settings: settings of the arena, without a sequential test.
         folder: folder of the arena; the further rounds are arenas in its subfolders ``round-01``, ``round-02``, ...
         players: see :func:`~stoneworks.evaluation.arena.play_arena`.
+        kept: matches of an earlier arena of the same game, without those of players that have changed. Only the pairings with a
+            player that has none of them are played.
         max_error: maximum standard error of the difference of two adjacent players, in Elo.
         max_rounds: maximum number of further rounds. Errors of large differences decrease slowly.
         workers: see :func:`~stoneworks.evaluation.arena.play_arena`.
@@ -72,23 +76,28 @@ def play_to_precision(
         raise ValueError(f"sprt must be None, got {settings.sprt}")
 
     play = partial(play_arena, workers=workers, cluster=cluster, progress=progress)
-    result = play(settings, folder, players)
+    known = {name for match in kept for name in match.names}
+    settings = settings.replace(
+        pairings=tuple(pairing for pairing in settings.pairings if not known.issuperset(pairing))
+    )
+    result = _joined(play(settings, folder, players), kept)
     for number in range(1, max_rounds + 1):
-        pairings = uncertain_pairings(result, max_error)
+        pairings = tuple(pairing for pairing in uncertain_pairings(result, max_error) if not known.issuperset(pairing))
         if not pairings:
             break
         seed = int(np.random.SeedSequence((settings.seed, number)).generate_state(1)[0])
         further = settings.replace(pairings=pairings, seed=seed)
         given = {name: player for name, player in (players or {}).items() if name in further.players}
-        result = _with_round(result, play(further, Path(folder) / f"round-{number:02d}", given))
+        result = _joined(result, play(further, Path(folder) / f"round-{number:02d}", given).matches)
     return result
 
 
-def _with_round(result: ArenaResult, further: ArenaResult) -> ArenaResult:
+def _joined(result: ArenaResult, further: Sequence[MatchResult]) -> ArenaResult:
     matches: dict[tuple[str, str], list[MatchResult]] = {}
-    for match in (*result.matches, *further.matches):
+    for match in (*result.matches, *further):
         matches.setdefault(match.names, []).append(match)
-    return result.replace(pairings=tuple(map(join_matches, matches.values())))
+    joined = tuple(found[0] if len(found) == 1 else join_matches(found) for found in matches.values())
+    return result.replace(settings=result.settings.replace(pairings=tuple(matches)), pairings=joined)
 
 
 def uncertain_pairings(result: ArenaResult, max_error: float) -> tuple[tuple[str, str], ...]:
@@ -106,6 +115,12 @@ def uncertain_pairings(result: ArenaResult, max_error: float) -> tuple[tuple[str
     )
 
 
+def unchanged_matches(ladder: Ladder, players: Sequence[str]) -> tuple[MatchResult, ...]:
+    """Return the matches of a ladder between ``players`` that have not changed since it was made."""
+    unchanged = {*players} - {*ladder.changed_players()}
+    return tuple(match for match in ladder.matches if unchanged.issuperset(match.names))
+
+
 def main(
     game: Annotated[str, typer.Argument(help="A game string.")],
     players: Annotated[list[str] | None, typer.Argument(help="The anchors, roughly from weak to strong.")] = None,
@@ -120,6 +135,10 @@ def main(
     num_neighbors: Annotated[int, typer.Option("--neighbors", min=1)] = 3,
     output: Annotated[Path, typer.Option(help="Folder of the ladder file.")] = Path("models/ladders"),
     workers: Annotated[int | None, typer.Option(min=1)] = None,
+    keep: Annotated[
+        bool,
+        typer.Option(help="Keep the matches of the ladder in the output folder between players that have not changed."),
+    ] = False,
 ) -> None:
     """Play the anchors of a game until their ratings are precise enough, and write the ladder."""
     anchors = players or playable_bots(ANCHORS, load_game(game))
@@ -131,11 +150,14 @@ def main(
         opening_actions=opening_actions,
         seed=seed,
     )
+    file = output / f"{file_stem(settings.game)}.json"
+    kept = unchanged_matches(load_ladder(game, file), anchors) if keep else ()
     folder = Path("runs", "arena", folder_name(settings.game, settings.to_fields() | {"max_error": max_error}))
     with progress_bar() as show:
         result = play_to_precision(
             settings,
             folder,
+            kept=kept,
             max_error=max_error,
             max_rounds=max_rounds,
             workers=workers or num_processors(),
@@ -143,7 +165,7 @@ def main(
         )
     ladder = Ladder.of_result(result, shlex.join(["python", "-m", "tools.precise_ladder", *sys.argv[1:]]))
     console().print(ladder.table())
-    ladder.save(output / f"{file_stem(settings.game)}.json")
+    ladder.save(file)
 
 
 if __name__ == "__main__":

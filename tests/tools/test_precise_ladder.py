@@ -9,9 +9,10 @@ from unittest.mock import Mock
 import pytest
 
 from stoneworks.evaluation.arena import load_arena
+from stoneworks.evaluation.ladder import CheckpointHash, Ladder
 from stoneworks.evaluation.results import ArenaResult
 from stoneworks.evaluation.settings import ArenaSettings, neighbors
-from tools.precise_ladder import play_to_precision, uncertain_pairings
+from tools.precise_ladder import play_to_precision, uncertain_pairings, unchanged_matches
 
 SMALL = "vadus(size=2)"
 PLAYERS = ("random", "mcts:2", "mcts:8", "greedy")
@@ -52,6 +53,20 @@ def test_rounds_are_played_until_all_errors_are_small_enough(precise: Path) -> N
     assert len(openings) > len({actions[:3] for played in before.values() for actions in played})
     assert games(play_to_precision(SETTINGS, precise, max_error=1000)) == before, "the rounds are not needed"
     assert uncertain_pairings(first, 1000) == ()
+
+
+def test_only_players_that_are_new_or_have_changed_play(precise: Path, tmp_path: Path) -> None:
+    ladder = Ladder.of_result(load_arena(precise), "by hand")
+    ladder = ladder.replace(checkpoints=(CheckpointHash(name="greedy", sha256="0" * 64),))
+    kept = unchanged_matches(ladder, PLAYERS)
+    assert {match.names for match in kept} == {("random", "mcts:2"), ("random", "mcts:8"), ("mcts:2", "mcts:8")}
+    assert unchanged_matches(ladder, PLAYERS[:2]) == kept[:1]
+    result = play_to_precision(SETTINGS, tmp_path, kept=kept, max_error=45, max_rounds=1)
+    played = {names for folder in (tmp_path, tmp_path / "round-01") for names in load_arena(folder).settings.pairings}
+    assert all("greedy" in names for names in played)
+    assert [match for match in result.matches if match in kept] == list(kept)
+    assert set(result.ratings.names) == set(PLAYERS)
+    assert set(result.settings.pairings) == set(SETTINGS.pairings)
 
 
 def test_an_interrupted_call_continues_with_the_same_games(tmp_path: Path, precise: Path) -> None:
