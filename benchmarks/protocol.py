@@ -80,17 +80,22 @@ TASKS = {
     "vadus-5": Task("vadus(size=5)", "d508af41ac16d6a26983ee3ae2656a2157cd08e15275103b90505c7ff3fe8286"),
     "laido-5": Task("laido(size=5)", "e261f6548de8f451008fc3eceecf3f4dcec3023fda5efe550e6d3b7b2f0a2c5b"),
     "taugo-8": Task("taugo(size=8)", "4ed25870680796b851c670dfd2d8afbac119948e311d9ce95cdbd148d53ec299"),
-    "taigo-5": Task("taigo(radius=5)", "78d4c044abde0e96f0d9ff46f9378f3608a5368a598671dd914953b1b48f2e84"),
+    "taigo-5": Task(
+        "taigo(radius=5)",
+        "78d4c044abde0e96f0d9ff46f9378f3608a5368a598671dd914953b1b48f2e84",
+        Path(__file__).parent / "ladders" / "taigo-5.json",
+    ),
+    "taigo-5b": Task("taigo(radius=5)", "a8145e81ce929d2aa4616c61cb7d7221c00eddc83cd78e161715d8dcbf83b035"),
     "trugo-18": Task(
         "trugo(max_turns=100,radius=5,tiles=18)",
         "48c06ceede96e556dff3dd9f960317461fdc0ace5dbf3b70df8b4644a346e70b",
         Path(__file__).parent / "ladders" / "trugo-18.json",
     ),
     "trugo-18b": Task(
-        "trugo(max_turns=100,radius=5,tiles=18)", "e9381835fcd52758d9effaebf16597ad81d4b127564f51177ef02f80a35a6d7b"
+        "trugo(max_turns=100,radius=5,tiles=18)", "fd2d245a5aeef442afbe22bcc71137958b1954b708a278d68808d5ee1d989b32"
     ),
     "vadus-9": Task("vadus(size=9)", "d6da8bde3b0eecfd6f966e0cb27054604e3340329a2f3db580d6780fbe1a72bb"),
-    "taigo-12": Task("taigo(radius=12)", "d6426a8af1a1881cc967a658b0544787e1d8ec934f75f4a7cc2e12e77c47205f"),
+    "taigo-12": Task("taigo(radius=12)", "b0220c1e08ecbfe2c858e65b53a55239e2425b778ae39ae293fa2eb922548cc2"),
 }
 
 

@@ -55,8 +55,8 @@ def play_to_precision(
         settings: settings of the arena, without a sequential test.
         folder: folder of the arena; the further rounds are arenas in its subfolders ``round-01``, ``round-02``, ...
         players: see :func:`~stoneworks.evaluation.arena.play_arena`.
-        kept: matches of an earlier arena of the same game, without those of players that have changed. Only the pairings with a
-            player that has none of them are played.
+        kept: matches of an earlier arena of the same game, which are part of the result. Their players play no further rounds
+            against each other.
         max_error: maximum standard error of the difference of two adjacent players, in Elo.
         max_rounds: maximum number of further rounds. Errors of large differences decrease slowly.
         workers: see :func:`~stoneworks.evaluation.arena.play_arena`.
@@ -76,13 +76,9 @@ def play_to_precision(
         raise ValueError(f"sprt must be None, got {settings.sprt}")
 
     play = partial(play_arena, workers=workers, cluster=cluster, progress=progress)
-    known = {name for match in kept for name in match.names}
-    settings = settings.replace(
-        pairings=tuple(pairing for pairing in settings.pairings if not known.issuperset(pairing))
-    )
     result = _joined(play(settings, folder, players), kept)
     for number in range(1, max_rounds + 1):
-        pairings = tuple(pairing for pairing in uncertain_pairings(result, max_error) if not known.issuperset(pairing))
+        pairings = pairings_to_play(uncertain_pairings(result, max_error), kept)
         if not pairings:
             break
         seed = int(np.random.SeedSequence((settings.seed, number)).generate_state(1)[0])
@@ -98,6 +94,12 @@ def _joined(result: ArenaResult, further: Sequence[MatchResult]) -> ArenaResult:
         matches.setdefault(match.names, []).append(match)
     joined = tuple(found[0] if len(found) == 1 else join_matches(found) for found in matches.values())
     return result.replace(settings=result.settings.replace(pairings=tuple(matches)), pairings=joined)
+
+
+def pairings_to_play(pairings: Sequence[tuple[str, str]], kept: Sequence[MatchResult]) -> tuple[tuple[str, str], ...]:
+    """Return the pairings with a player that has none of the matches ``kept``."""
+    known = {name for match in kept for name in match.names}
+    return tuple(pairing for pairing in pairings if not known.issuperset(pairing))
 
 
 def uncertain_pairings(result: ArenaResult, max_error: float) -> tuple[tuple[str, str], ...]:
@@ -141,17 +143,18 @@ def main(
     ] = False,
 ) -> None:
     """Play the anchors of a game until their ratings are precise enough, and write the ladder."""
-    anchors = players or playable_bots(ANCHORS, load_game(game))
+    loaded = load_game(game)
+    anchors = players or playable_bots(ANCHORS, loaded)
+    file = output / f"{file_stem(loaded)}.json"
+    kept = unchanged_matches(load_ladder(loaded, file), anchors) if keep else ()
     settings = ArenaSettings(
         game=game,
-        pairings=neighbors(anchors, num_neighbors),
+        pairings=pairings_to_play(neighbors(anchors, num_neighbors), kept),
         num_pairs=pairs,
         chunk_pairs=chunk_pairs,
         opening_actions=opening_actions,
         seed=seed,
     )
-    file = output / f"{file_stem(settings.game)}.json"
-    kept = unchanged_matches(load_ladder(game, file), anchors) if keep else ()
     folder = Path("runs", "arena", folder_name(settings.game, settings.to_fields() | {"max_error": max_error}))
     with progress_bar() as show:
         result = play_to_precision(

@@ -12,7 +12,7 @@ from stoneworks.evaluation.arena import load_arena
 from stoneworks.evaluation.ladder import CheckpointHash, Ladder
 from stoneworks.evaluation.results import ArenaResult
 from stoneworks.evaluation.settings import ArenaSettings, neighbors
-from tools.precise_ladder import play_to_precision, uncertain_pairings, unchanged_matches
+from tools.precise_ladder import pairings_to_play, play_to_precision, uncertain_pairings, unchanged_matches
 
 SMALL = "vadus(size=2)"
 PLAYERS = ("random", "mcts:2", "mcts:8", "greedy")
@@ -61,9 +61,10 @@ def test_only_players_that_are_new_or_have_changed_play(precise: Path, tmp_path:
     kept = unchanged_matches(ladder, PLAYERS)
     assert {match.names for match in kept} == {("random", "mcts:2"), ("random", "mcts:8"), ("mcts:2", "mcts:8")}
     assert unchanged_matches(ladder, PLAYERS[:2]) == kept[:1]
-    result = play_to_precision(SETTINGS, tmp_path, kept=kept, max_error=45, max_rounds=1)
-    played = {names for folder in (tmp_path, tmp_path / "round-01") for names in load_arena(folder).settings.pairings}
-    assert all("greedy" in names for names in played)
+    pairings = pairings_to_play(SETTINGS.pairings, kept)
+    assert pairings == tuple(names for names in SETTINGS.pairings if "greedy" in names)
+    result = play_to_precision(SETTINGS.replace(pairings=pairings), tmp_path, kept=kept, max_error=45, max_rounds=1)
+    assert all("greedy" in names for names in load_arena(tmp_path / "round-01").settings.pairings)
     assert [match for match in result.matches if match in kept] == list(kept)
     assert set(result.ratings.names) == set(PLAYERS)
     assert set(result.settings.pairings) == set(SETTINGS.pairings)
