@@ -1,4 +1,4 @@
-"""Games on a GPU: the code that a card would run, compiled for the processor, and what NVIDIA's assembler says of it."""
+"""Games on a GPU: the code that a card would run, compiled for the processor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import ctypes
 import math
 import pickle
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,9 +19,10 @@ import numpy as np
 import pytest
 
 from benchmarks import gpu as measured
-from stoneworks.envs.rules import NO_ACTION, Batch, DeviceError, IllegalActionError, load_game
+from gpu_games import GAMES
+from stoneworks.envs.rules import NO_ACTION, Batch, DeviceError, IllegalActionError
 from stoneworks.envs.rules.compiler import gpu
-from stoneworks.envs.rules.device import Planes, program_codes, thread_room
+from stoneworks.envs.rules.device import Planes, thread_room
 from stoneworks.extras import MissingDependencyError
 from stoneworks.models.network_inputs import NetworkInputs
 
@@ -30,14 +30,6 @@ pytestmark = [
     pytest.mark.needs("torch"),
     pytest.mark.skipif(not hasattr(llvmlite.binding, "create_pass_builder"), reason="llvmlite is too old for a GPU"),
 ]
-#: Compiling takes half a minute a game; the slow tests have all of them.
-GAMES = (
-    "vadus(size=3)",
-    *(
-        pytest.param(game, marks=pytest.mark.slow)
-        for game in ("laido(size=3)", "taugo(size=5)", "taigo(radius=3)", "trugo(radius=4,tiles=12)")
-    ),
-)
 
 
 def arrays_of(batch: Batch) -> list[bytes]:
@@ -46,8 +38,6 @@ def arrays_of(batch: Batch) -> list[bytes]:
 
 
 def pair_of(game: str, num_games: int = 7, *, auto_reset: bool = True, **arguments: Any) -> tuple[Batch, Batch]:
-    if not arguments:
-        program_codes(load_game(game), "cuda", "emulated")  # together, which takes less time
     one, other = (
         Batch(game, num_games, auto_reset=auto_reset, seed=3, device=device, **arguments)
         for device in ("cpu", "emulated")
@@ -150,27 +140,6 @@ def test_features_and_views_of_both_players_are_equal_byte_for_byte(game: str) -
     room = thread_room(other.game, inputs)
     used = (arena[: gpu.EMULATED_THREADS * room].reshape(-1, room) != 0xA5).any(0).nonzero().max() + 1
     assert 0 < used <= room / 2
-
-
-def find_assembler() -> str:
-    """Return the path of ptxas, from CUDA or from the package nvidia-cuda-nvcc."""
-    places = [Path(place) / "bin/ptxas" for folder in sys.path for place in Path(folder).glob("nvidia/*")]
-    found = shutil.which("ptxas") or next((str(place) for place in places if place.is_file()), None)
-    return found or pytest.skip("ptxas is not installed (nvidia-cuda-nvcc)")
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_the_assembler_takes_the_code_for_cards_of_2020_and_2022(game: str, tmp_path: Path) -> None:
-    for features in (False, True):
-        (code,) = program_codes(load_game(game), "cuda", inputs=NetworkInputs(game, features))
-        text = code.decode()
-        assert len(re.findall(r"\.visible \.entry", text)) == 6
-        assert not re.search(r"\.extern|\bfma\b|\batom\b|NRT_(in|de)cref", text)  # fused operations round otherwise
-        (tmp_path / "code.ptx").write_bytes(code)
-        for card in ("sm_80", "sm_90"):
-            command = [find_assembler(), "-O0", f"-arch={card}", tmp_path / "code.ptx", "-o", tmp_path / "code.cubin"]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, done.stderr
 
 
 def test_a_batch_of_tensors_has_all_methods() -> None:
