@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import llvmlite.binding
 import numpy as np
 import pytest
 
+from other_targets import can_compile
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.drawing.picture import Drawing
 from stoneworks.envs.rules import Game, State, load_game
@@ -38,9 +38,7 @@ pytestmark = [
     pytest.mark.once,
     pytest.mark.skipif(shutil.which("wasm-ld") is None, reason="wasm-ld is not installed (Debian: lld)"),
     pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed (Debian: nodejs)"),
-    pytest.mark.skipif(
-        not hasattr(llvmlite.binding, "create_pass_builder"), reason="llvmlite is too old for other targets"
-    ),
+    can_compile,
 ]
 
 Ask = Callable[[list[dict[str, Any]]], list[Any]]

@@ -14,22 +14,18 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-import llvmlite.binding
 import numpy as np
 import pytest
 
 from benchmarks import gpu as measured
-from gpu_games import GAMES
+from other_targets import GPU_GAMES, can_compile
 from stoneworks.envs.rules import NO_ACTION, Batch, DeviceError, IllegalActionError
 from stoneworks.envs.rules.compiler import gpu
 from stoneworks.envs.rules.device import Planes, thread_room
 from stoneworks.extras import MissingDependencyError
 from stoneworks.models.network_inputs import NetworkInputs
 
-pytestmark = [
-    pytest.mark.needs("torch"),
-    pytest.mark.skipif(not hasattr(llvmlite.binding, "create_pass_builder"), reason="llvmlite is too old for a GPU"),
-]
+pytestmark = [pytest.mark.needs("torch"), can_compile]
 
 
 def arrays_of(batch: Batch) -> list[bytes]:
@@ -45,7 +41,7 @@ def pair_of(game: str, num_games: int = 7, *, auto_reset: bool = True, **argumen
     return one, other
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", GPU_GAMES)
 def test_games_are_equal_byte_for_byte_and_threads_take_half_of_their_room(game: str) -> None:
     one, other = pair_of(game)
     assert len(other) > gpu.EMULATED_THREADS
@@ -115,7 +111,7 @@ def test_without_observations_games_are_the_same() -> None:
         assert tuple(batch.observations.shape) == (7, 0, 5, 5)
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", GPU_GAMES)
 def test_features_and_views_of_both_players_are_equal_byte_for_byte(game: str) -> None:
     inputs = NetworkInputs(game, True)
     one, other = pair_of(game, inputs=inputs)

@@ -8,18 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import llvmlite.binding
 import pytest
 
-from gpu_games import GAMES
+from other_targets import GPU_GAMES, can_compile
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.device import program_codes
 from stoneworks.models.network_inputs import NetworkInputs
 
-pytestmark = [
-    pytest.mark.needs("torch"),
-    pytest.mark.skipif(not hasattr(llvmlite.binding, "create_pass_builder"), reason="llvmlite is too old for a GPU"),
-]
+pytestmark = [pytest.mark.needs("torch"), can_compile]
 
 
 def find_assembler() -> str:
@@ -29,14 +25,15 @@ def find_assembler() -> str:
     return found or pytest.skip("ptxas is not installed (nvidia-cuda-nvcc)")
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", GPU_GAMES)
 def test_the_assembler_takes_the_code_for_cards_of_2020_and_2022(game: str, tmp_path: Path) -> None:
-    (code,) = program_codes(load_game(game), "cuda", inputs=NetworkInputs(game, features=True))  # has all kernels
-    text = code.decode()
-    assert len(re.findall(r"\.visible \.entry", text)) == 6
-    assert not re.search(r"\.extern|\bfma\b|\batom\b|NRT_(in|de)cref", text)  # fused operations round otherwise
-    (tmp_path / "code.ptx").write_bytes(code)
-    for card in ("sm_80", "sm_90"):
-        command = [find_assembler(), "-O0", f"-arch={card}", tmp_path / "code.ptx", "-o", tmp_path / "code.cubin"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+    for features in (False, True):
+        (code,) = program_codes(load_game(game), "cuda", inputs=NetworkInputs(game, features))
+        text = code.decode()
+        assert len(re.findall(r"\.visible \.entry", text)) == 6
+        assert not re.search(r"\.extern|\bfma\b|\batom\b|NRT_(in|de)cref", text)  # fused operations round otherwise
+        (tmp_path / "code.ptx").write_bytes(code)
+        for card in ("sm_80", "sm_90"):
+            command = [find_assembler(), "-O0", f"-arch={card}", tmp_path / "code.ptx", "-o", tmp_path / "code.cubin"]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr

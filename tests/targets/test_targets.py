@@ -7,9 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import llvmlite.binding
 import pytest
 
+from other_targets import can_compile
 from stoneworks.envs.rules.compiler import targets
 
 ROOT = Path(__file__).parents[2]
@@ -25,10 +25,6 @@ module, machine = targets.compile_entries(targets.Target({triple!r}, {cpu!r}, ""
 print(*(one.name for one in module.functions if one.linkage.name == "external" and not one.is_declaration))
 print(machine.emit_assembly(module))
 """
-
-can_compile = pytest.mark.skipif(
-    not hasattr(llvmlite.binding, "create_pass_builder"), reason="llvmlite is too old for other targets"
-)
 
 
 @can_compile

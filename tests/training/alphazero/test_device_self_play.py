@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import llvmlite.binding
 import numpy as np
 import pytest
 
@@ -16,6 +15,7 @@ pytest.importorskip("torch")
 
 import torch
 
+from other_targets import can_compile
 from random_networks import random_network
 from stoneworks.envs.rules import Batch
 from stoneworks.models.inference.device_inference import DeviceEvaluator, DeviceInference
@@ -28,9 +28,7 @@ from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.run import train_run
 from tiny_runs import alphazero, saved, stopped
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(llvmlite.binding, "create_pass_builder"), reason="llvmlite is too old for a GPU"
-)
+pytestmark = can_compile
 #: Compiling takes half a minute a game; the slow tests have others.
 GAMES = (
     ("vadus(size=3)", False),

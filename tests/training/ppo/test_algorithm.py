@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
-import llvmlite.binding
 import numpy as np
 import pytest
 
@@ -17,6 +16,7 @@ pytest.importorskip("torch")
 
 import torch
 
+from other_targets import can_compile
 from stoneworks.envs.rules import IllegalActionError, State, load_game
 from stoneworks.evaluation.match import play_match
 from stoneworks.models import UnknownBotError, load_bot
@@ -290,7 +290,7 @@ def test_advantages_are_those_of_stable_baselines3() -> None:
     np.testing.assert_allclose(found, buffer.advantages, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.skipif(not hasattr(llvmlite.binding, "create_pass_builder"), reason="llvmlite is too old for a GPU")
+@can_compile
 def test_games_on_a_gpu_train_the_same_network(tmp_path: Path) -> None:
     config = {"game": "vadus(size=3)", "frames": 3 * 64}
     runs = {device: tmp_path / device for device in ("cpu", "emulated")}
