@@ -25,15 +25,22 @@ def button(page: Page, name: str) -> Locator:
     return page.locator(f'[data-name="{name}"]')
 
 
+def _withholding(requests: str, promise: str) -> str:
+    """Return a script that withholds the answers to some requests until a promise, an expression for each answer, resolves."""
+    return f"""(() => {{
+      const fetched = window.fetch;
+      window.fetch = async (address, ...given) => {{
+        const response = await fetched(address, ...given);
+        if (/({requests})$/.test(address)) await {promise};
+        return response;
+      }};
+    }})();"""
+
+
 def delay_answers(page: Page, requests: str, milliseconds: int) -> None:
     """Delay the answers to some requests of the page, so that its long poll is answered before them."""
     page.context.add_init_script(
-        f"""const fetched = window.fetch;
-        window.fetch = async (address, ...given) => {{
-          const response = await fetched(address, ...given);
-          if (/({requests})$/.test(address)) await new Promise((resolve) => setTimeout(resolve, {milliseconds}));
-          return response;
-        }};"""
+        _withholding(requests, f"new Promise((resolve) => setTimeout(resolve, {milliseconds}))")
     )
     page.reload()
 
@@ -41,17 +48,8 @@ def delay_answers(page: Page, requests: str, milliseconds: int) -> None:
 @contextlib.contextmanager
 def held_answers(page: Page, requests: str) -> Iterator[None]:
     """Withhold the answers to some requests of the page until the block ends, however long it takes."""
-    page.evaluate(
-        f"""() => {{
-          const fetched = window.fetch;
-          const released = new Promise((resolve) => {{ window.releaseAnswers = resolve; }});
-          window.fetch = async (address, ...given) => {{
-            const response = await fetched(address, ...given);
-            if (/({requests})$/.test(address)) await released;
-            return response;
-          }};
-        }}"""
-    )
+    page.evaluate("window.released = new Promise((resolve) => { window.releaseAnswers = resolve; }); null")
+    page.evaluate(f"{_withholding(requests, 'window.released')} null")
     yield
     page.evaluate("window.releaseAnswers()")
 
