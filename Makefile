@@ -51,7 +51,7 @@ coverage: setup  ## the lines and branches that the tests run; for reading, noth
 
 test-browser: setup  ## the web interface and the documentation site, which it builds, in Debian's Chromium (apt-get install chromium)
 	@$(MAKE) links  # as a prerequisite, it would let other targets of after-tests begin before this one, the longest
-	$(PYTHON) -m pytest tests/web/browser --numprocesses auto --dist loadfile --reruns 1  # reported as R: a browser starves beside other tests
+	$(PYTHON) -m pytest tests/web/browser --numprocesses auto --dist loadfile --reruns 1  # reported as R: other tests may leave a browser no processor time
 
 INTEGRATIONS := torch rllib agilerl pufferlib lightzero trackers datasets
 

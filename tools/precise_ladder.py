@@ -1,8 +1,8 @@
 """Ladders of which adjacent players have rating differences of a given standard error.
 
 ``python -m tools.precise_ladder "vadus(size=5)" random greedy mcts:10 --max-error 40 --output models/ladders`` makes one; the
-same command resumes after Ctrl-C. With ``--keep``, only players that are new or have changed since the ladder of the output folder
-was made play; the other matches are its matches.
+same command resumes after Ctrl-C. With ``--keep``, only new and changed players play; the ladder in the output folder provides the
+matches between the others.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from stoneworks.envs.rules.compiler.types import Float32s
 
 
 class Phases(NamedTuple):
-    """Phases of a game: whole numbers from the first knot to the last.
+    """Phases of a game: integers from the first knot to the last.
 
     Attributes:
         knots: the phases at which weights are fitted, ascending.

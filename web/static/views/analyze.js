@@ -46,7 +46,7 @@ export async function showAnalysis(view, { id, query, signal, go }) {
 }
 
 /**
- * Returns what a heat map of an analysis shows: its column, the number in [0, 1] of each action, the greatest first, and for
+ * Returns what a heat map of an analysis shows: its column, the number in [0, 1] of each action, the largest first, and for
  * chances to win how certain they are, by the visits.
  */
 function heatOf(found, wanted) {
