@@ -21,6 +21,7 @@ from benchmarks import gpu as measured
 from other_targets import GPU_GAMES, can_compile
 from stoneworks.envs.rules import NO_ACTION, Batch, DeviceError, IllegalActionError
 from stoneworks.envs.rules.compiler import gpu
+from stoneworks.envs.rules.compiler.accurate_functions import accurate_expf, accurate_tanh
 from stoneworks.envs.rules.device import Planes, thread_room
 from stoneworks.extras import MissingDependencyError
 from stoneworks.models.network_inputs import NetworkInputs
@@ -169,12 +170,12 @@ def test_a_batch_of_tensors_has_all_methods() -> None:
 def test_functions_of_cards_are_those_of_the_processor_but_for_the_last_places() -> None:
     singles = np.concatenate([np.linspace(-110, 95, 4001), [-math.inf, math.inf]]).astype(np.float32)
     with np.errstate(over="ignore", under="ignore"):
-        found = np.array([gpu.accurate_expf(x) for x in singles])
+        found = np.array([accurate_expf(x) for x in singles])
         np.testing.assert_array_max_ulp(found, np.exp(singles.astype(np.float64)).astype(np.float32), 1)
     for x in (*np.linspace(-25, 25, 4001), 0.0, -0.0, 1e-300, 0.4999999, 0.5, 700.0, math.inf, -math.inf):
-        assert gpu.accurate_tanh(x) == pytest.approx(math.tanh(x), rel=6e-16, abs=0)
-    assert math.isnan(gpu.accurate_tanh(math.nan))
-    assert math.copysign(1, gpu.accurate_tanh(-0.0)) == -1
+        assert accurate_tanh(x) == pytest.approx(math.tanh(x), rel=6e-16, abs=0)
+    assert math.isnan(accurate_tanh(math.nan))
+    assert math.copysign(1, accurate_tanh(-0.0)) == -1
 
 
 def test_addresses_that_a_card_would_refuse_are_noticed() -> None:

@@ -16,11 +16,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import llvmlite.binding as llvm
-import numpy as np
 from numba import types
 
-from stoneworks.envs.rules.compiler import browser
-from stoneworks.envs.rules.compiler.browser import accurate_exp_in_range
+from stoneworks.envs.rules.compiler.accurate_functions import (
+    accurate_exp,
+    accurate_expf,
+    accurate_log,
+    accurate_tanh,
+)
 from stoneworks.envs.rules.compiler.targets import (
     EntryFunction,
     Target,
@@ -30,7 +33,6 @@ from stoneworks.envs.rules.compiler.targets import (
     library_of,
     renamed,
 )
-from stoneworks.envs.rules.compiler.types import Float32
 from stoneworks.extras import require_extra
 
 #: Threads of a block, which start and end together.
@@ -198,25 +200,13 @@ define void @use_room(ptr %free, ptr %end) {{
 """
 
 
-def accurate_tanh(x: float) -> float:
-    """Return the hyperbolic tangent, off by a few units in the last place at most; cards have none of double precision."""
-    size = abs(x)
-    if size < 0.5:  # Lambert's continued fraction
-        square, rest = x * x, 17.0
-        for odd in (15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0):
-            rest = odd + square / rest
-        return x / rest
-    value = 1.0 if size > 20.0 else 1.0 - 2.0 / (accurate_exp_in_range(2.0 * size) + 1.0)
-    return value if x > 0.0 else -value if x < 0.0 else x  # nan
-
-
-def accurate_expf(x: Float32) -> np.float32:
-    """Return the exponential in single precision, rounded nearly always to the nearest number."""
-    return np.float32(accurate_exp_in_range(min(max(np.float64(x), -150.0), 150.0)))
-
-
 #: Functions of the C library by name, which a card has none of.
-_LIBRARY: dict[str, Callable[..., Any]] = {**browser.LIBRARY, "expf": accurate_expf, "tanh": accurate_tanh}
+_LIBRARY: dict[str, Callable[..., Any]] = {
+    "exp": accurate_exp,
+    "log": accurate_log,
+    "expf": accurate_expf,
+    "tanh": accurate_tanh,
+}
 
 
 def gpu() -> Target:
