@@ -35,7 +35,7 @@ BEGIN, END = "<!-- matches at equal time, by benchmarks.equal_time -->", "<!-- e
 
 #: UCT with the heuristic at ends of turns and in the order of actions.
 END_OF_TURN = "mcts:{:g}s,leaf=end_of_turn"
-#: The official boards and Taugo 8, each with its strongest player; names have a placeholder for the seconds per action.
+#: The official boards, Taugo 8 and Trugo 18, each with its strongest player; names have a placeholder for the seconds per action.
 BOARDS = {
     "vadus(size=9)": "vadus@{:g}s",
     "laido(size=9)": "laido@{:g}s",
@@ -43,6 +43,7 @@ BOARDS = {
     "taugo(size=16)": "taugo@{:g}s",
     "taigo(radius=12)": "taigo@{:g}s",
     "trugo(tiles=36)": END_OF_TURN,
+    "trugo(tiles=18,radius=5,max_turns=100)": END_OF_TURN,
 }
 #: Names of opponents. The strongest player of a board is left out, and its agent is one if it is not the strongest.
 OPPONENTS = ("alphabeta:{:g}s", "mcts:{:g}s", "mcts:{:g}s,leaf=heuristic", END_OF_TURN, "trugo@{:g}s")
@@ -115,6 +116,16 @@ def scores(games: list[dict[str, Any]], board: str, opponent: str) -> list[float
     return [game["score"] for game in games if (game["game"], game["opponent"]) == (board, opponent)]
 
 
+def pairs_of(games: list[dict[str, Any]], board: str, opponent: str) -> tuple[int, int, int]:
+    """Return how many pairs of games from one opening the player won, shared and lost: both seats of a decided opening share."""
+    openings: dict[int, list[float]] = {}
+    for game in games:
+        if (game["game"], game["opponent"]) == (board, opponent):
+            openings.setdefault(game["opening"], []).append(game["score"])
+    totals = [sum(pair) for pair in openings.values() if len(pair) == 2]
+    return sum(total > 1 for total in totals), sum(total == 1 for total in totals), sum(total < 1 for total in totals)
+
+
 def is_above(match: list[float], score: float) -> bool:
     """Return whether the 95 % interval of a match lies above a score; False until both seats of each opening are played."""
     return bool(match) and len(match) % 2 == 0 and wilson_interval(sum(match), len(match))[0] > score
@@ -129,10 +140,13 @@ def table(games: list[dict[str, Any]], seconds: float) -> str:
             if match:
                 low, high = wilson_interval(sum(match), len(match))
                 points = f"{100 * np.mean(match):.0f} % ({100 * low:.0f} to {100 * high:.0f})"
-                rows.append([board, f"`{player.format(seconds)}`", f"`{opponent.format(seconds)}`", points, len(match)])
+                names = [f"`{name.format(seconds)}`" for name in (player, opponent)]
+                pairs = ", ".join(map(str, pairs_of(games, board, opponent.format(seconds))))
+                rows.append([board, *names, points, len(match), pairs])
     processors = ", ".join(sorted({game["processor"] for game in games if game["seconds"] == seconds}))
     caption = f"Points at {seconds:g} s per action for both, with 95 % Wilson intervals; {processors}."
-    return f"{markdown_table(['board', 'player', 'opponent', 'points', 'games'], rows)}\n{caption}\n"
+    columns = ["board", "player", "opponent", "points", "games", "pairs won, even, lost"]
+    return f"{markdown_table(columns, rows)}\n{caption}\n"
 
 
 def tables(games: list[dict[str, Any]]) -> str:

@@ -33,3 +33,16 @@ def test_games_are_played_once_and_written_into_the_page(tmp_path: Path, monkeyp
     assert len(equal_time.read(path)) == 4
     monkeypatch.setattr(equal_time, "weights_of", lambda game: "of another agent")
     assert equal_time.read(path) == []
+
+
+def test_pairs_are_won_even_or_lost_once_both_seats_are_played() -> None:
+    board, opponent = "vadus(size=2)", "alphabeta:1s"
+    scores = [(0, 1, 1), (1, 0, 1), (2, 1, 0), (3, 0.5, 0.5), (4, 0.5, 1), (5, 0, 0.5)]
+    games = [
+        {"game": board, "opponent": opponent, "opening": opening, "seat": seat, "score": score}
+        for opening, *both in scores
+        for seat, score in enumerate(both)
+    ]
+    games.append({"game": board, "opponent": opponent, "opening": 6, "seat": 0, "score": 1})
+    assert equal_time.pairs_of(games, board, opponent) == (2, 3, 1)
+    assert equal_time.pairs_of(games, board, "greedy") == (0, 0, 0)
