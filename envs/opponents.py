@@ -32,16 +32,20 @@ class Opponents:
         """Replace the opponents of new games. Those given by name get seeds drawn from ``random``.
 
         Raises:
-            ValueError: a share or name is invalid; the opponents are unchanged.
+            ValueError: a share or name is invalid; the opponents and ``random`` are unchanged.
         """
         values = np.array([check_number(f"the share of opponent {name!r}", share, 0) for name, share in shares.items()])
         if not values.any():
             raise ValueError(f"the shares of the opponents must not all be 0, got {dict(shares)!r}")
         opponents = {name: players.get(name, name) for name in shares}
-        resolved = {}
-        for name, opponent in opponents.items():
-            seed = int(random.integers(2**31)) if isinstance(opponent, str) else None
-            resolved[name] = self._resolve(opponent, seed)
+        resolved, before = {}, random.bit_generator.state
+        try:
+            for name, opponent in opponents.items():
+                seed = int(random.integers(2**31)) if isinstance(opponent, str) else None
+                resolved[name] = self._resolve(opponent, seed)
+        except BaseException:
+            random.bit_generator.state = before
+            raise
         self._install(resolved)
         self._given = opponents
         values /= values.max()  # their sum must not overflow

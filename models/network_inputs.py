@@ -16,6 +16,9 @@ from stoneworks.envs.rules.contract import fill_features, observe, update_observ
 from stoneworks.envs.rules.parts import features_kernel, features_of, has_features
 from stoneworks.envs.rules.templates import fill_batch
 
+#: Error of a network whose output is NaN or infinite.
+NOT_FINITE = "the network's output must be finite: its weights are damaged, or its training diverged"
+
 #: Replaced by the number of observation planes of the game.
 NUM_OBSERVATION_PLANES = 0
 

@@ -1,8 +1,8 @@
 """Ladders of which adjacent players have rating differences of a given standard error.
 
 ``python -m tools.precise_ladder "vadus(size=5)" random greedy mcts:10 --max-error 40 --output models/ladders`` makes one; the
-same command resumes after Ctrl-C. With ``--keep``, only new and changed players play; the ladder in the output folder provides the
-matches between the others.
+same command resumes after Ctrl-C. With ``--keep``, only new players and changed checkpoints play; the ladder in the output folder
+provides the matches between the others. After a change of a search or of a heuristic, make the ladder anew: nothing notices that.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import typer
 
 from stoneworks.checks import check_integer, check_positive
 from stoneworks.cli.console import console, progress_bar
+from stoneworks.cli.main import run
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.arena import play_arena
 from stoneworks.evaluation.folder import file_stem, folder_name
@@ -31,6 +32,8 @@ from stoneworks.evaluation.settings import ArenaSettings, neighbors
 from stoneworks.evaluation.workers import Player
 from stoneworks.models.bots.loading import playable_bots
 from stoneworks.models.machine import num_processors
+
+app = typer.Typer(add_completion=False)
 
 
 def play_to_precision(
@@ -118,11 +121,12 @@ def uncertain_pairings(result: ArenaResult, max_error: float) -> tuple[tuple[str
 
 
 def unchanged_matches(ladder: Ladder, players: Sequence[str]) -> tuple[MatchResult, ...]:
-    """Return the matches of a ladder between ``players`` that have not changed since it was made."""
+    """Return the matches of a ladder between ``players`` without those that are checkpoints and have changed since it was made."""
     unchanged = {*players} - {*ladder.changed_players()}
     return tuple(match for match in ladder.matches if unchanged.issuperset(match.names))
 
 
+@app.command()
 def main(
     game: Annotated[str, typer.Argument(help="A game string.")],
     players: Annotated[list[str] | None, typer.Argument(help="The anchors, roughly from weak to strong.")] = None,
@@ -139,17 +143,27 @@ def main(
     workers: Annotated[int | None, typer.Option(min=1)] = None,
     keep: Annotated[
         bool,
-        typer.Option(help="Keep the matches of the ladder in the output folder between players that have not changed."),
+        typer.Option(help="Keep the matches of the ladder in the output folder, but for those of changed checkpoints."),
     ] = False,
 ) -> None:
-    """Play the anchors of a game until their ratings are precise enough, and write the ladder."""
+    """Play the anchors of a game until their ratings are precise enough, and write the ladder.
+
+    Raises:
+        LadderError: the ladder to keep is invalid.
+        ValueError: there is nothing to play, or an argument is invalid.
+    """
     loaded = load_game(game)
     anchors = players or playable_bots(ANCHORS, loaded)
+    if not output.is_dir():
+        raise ValueError(f"output must be an existing folder, got {str(output)!r}")
     file = output / f"{file_stem(loaded)}.json"
-    kept = unchanged_matches(load_ladder(loaded, file), anchors) if keep else ()
+    kept = unchanged_matches(load_ladder(loaded, file), anchors) if keep and file.exists() else ()
+    pairings = pairings_to_play(neighbors(anchors, num_neighbors), kept)
+    if not pairings:
+        raise ValueError(f"no player is new in {file}, and no checkpoint has changed; without --keep, all play again")
     settings = ArenaSettings(
         game=game,
-        pairings=pairings_to_play(neighbors(anchors, num_neighbors), kept),
+        pairings=pairings,
         num_pairs=pairs,
         chunk_pairs=chunk_pairs,
         opening_actions=opening_actions,
@@ -172,4 +186,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run(app)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -125,7 +126,16 @@ class MCTSBot(Bot):
         self._generator = np.random.default_rng(check_seed(seed))
         self._root: State | None = None
         self.root_statistics: RootStatistics | None = None
-        self._trees = _make_trees(game, self._simulations, num_threads, leaf, first_play_urgency)
+        self._tree_arguments = game, self._simulations, num_threads, leaf, first_play_urgency
+        self._trees = _make_trees(*self._tree_arguments)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state of a copy, without the contents of the trees."""
+        return {**self.__dict__, "_root": None, "root_statistics": None, "_trees": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Become the copy, with empty trees."""
+        self.__dict__.update(state, _trees=_make_trees(*state["_tree_arguments"]))
 
     @classmethod
     def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> MCTSBot:

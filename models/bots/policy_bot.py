@@ -15,7 +15,7 @@ from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.models.bots.bot import Analysis, Bot, check_batch, check_position, line_of
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 from stoneworks.models.machine import keep_freed_memory
-from stoneworks.models.network_inputs import NetworkInputs
+from stoneworks.models.network_inputs import NOT_FINITE, NetworkInputs
 
 #: Maximum number of positions per call of the network, which bounds its memory.
 _AT_ONCE = 256
@@ -56,7 +56,7 @@ class NetworkBot(Bot):
             positions: positions of the bot's game that are not terminal.
 
         Raises:
-            ValueError: a game is over or is another one.
+            ValueError: a game is over or is another one, or the network's output is not finite.
         """
         if isinstance(positions, Batch):
             check_batch(self, positions, np.arange(len(positions)), self._game)
@@ -75,15 +75,22 @@ class NetworkBot(Bot):
     def _of_records(
         self, records: npt.NDArray[np.void], infer: Callable[[npt.NDArray[np.float32]], Outputs]
     ) -> PolicyAndValue:
-        """Return the outputs of the network for records ``[n]`` of positions that are not terminal."""
+        """Return the outputs of the network for records ``[n]`` of positions that are not terminal.
+
+        Raises:
+            ValueError: they are not finite.
+        """
         found = []
         for start in range(0, max(len(records), 1), _AT_ONCE):
             planes, masks = self._inputs.of_records(records[start : start + _AT_ONCE])
             logits, values = infer(planes)
             weights = np.where(masks != 0, logits.astype(np.float64), -np.inf)
-            with np.errstate(under="ignore"):  # the program may raise errors at underflows
+            with np.errstate(under="ignore", invalid="ignore"):  # the program may raise errors
                 weights = np.exp(weights - weights.max(axis=1, keepdims=True, initial=-np.inf))
-            found.append(PolicyAndValue(logits, weights / weights.sum(axis=1, keepdims=True), values))
+            totals = weights.sum(axis=1, keepdims=True)
+            if not np.isfinite(totals).all() or (values is not None and not np.isfinite(values).all()):
+                raise ValueError(NOT_FINITE)
+            found.append(PolicyAndValue(logits, weights / totals, values))
         value = None
         if found[0].value is not None:
             value = np.concatenate([part.value for part in found if part.value is not None])

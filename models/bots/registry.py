@@ -74,7 +74,7 @@ class Parameter:
         value = self.type(text)
         if not max(self.minimum, -sys.maxsize) <= value <= min(self.maximum, sys.maxsize):  # neither infinite nor NaN
             raise ValueError
-        return value
+        return value + 0  # -0 is 0
 
 
 #: The budget ``2s``: seconds per step.

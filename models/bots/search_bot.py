@@ -197,8 +197,9 @@ class SearchBot(NetworkBot):
         )
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """See :meth:`Bot.step_batch`."""
+        """See :meth:`Bot.step_batch`. Each game gets a new tree."""
         check_batch(self, batch, rows, self._game)
+        self.restart()
         return self.search_all(batch.states[rows]).actions if len(rows) else np.zeros(0, np.int64)
 
     def search(self, state: State) -> SearchResult:
@@ -214,12 +215,18 @@ class SearchBot(NetworkBot):
     def search_all(self, roots: npt.NDArray[np.void]) -> SearchResult:
         """Search from several positions, as many at once as ``MAX_GAMES`` and ``MAX_EDGES`` allow.
 
+        Only a single position is searched in the tree of the last search within a time limit, and with what that has left.
+
         Args:
             roots: ``[num_games]`` records of positions that are not terminal, at least one.
         """
         at_once = max(1, min(MAX_GAMES, MAX_EDGES // (self.simulations * self._game.num_actions)))
         at_once = at_once if self.seconds is None else 1
-        results = [self._search_at_once(roots[first : first + at_once]) for first in range(0, len(roots), at_once)]
+        results = []
+        for first in range(0, len(roots), at_once):
+            if len(roots) > 1:
+                self.restart()
+            results.append(self._search_at_once(roots[first : first + at_once]))
         return results[0] if len(results) == 1 else SearchResult(*map(np.concatenate, zip(*results, strict=True)))
 
     def _infer(self, planes: npt.NDArray[np.float32]) -> Outputs:

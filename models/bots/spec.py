@@ -130,7 +130,7 @@ class BotSpec:
     def needs_heuristic(self) -> bool:
         """Whether the bot requires games with an evaluation."""
         rated = "first_play_urgency" in self.parameters
-        return self.entry.needs_heuristic or rated or self.parameters.get("leaf") == "heuristic"
+        return self.entry.needs_heuristic or rated or self.parameters.get("leaf", "playout") != "playout"
 
     @property
     def paths(self) -> tuple[Path, ...]:

@@ -18,7 +18,7 @@ from stoneworks.checks import check_integer, check_number
 from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.device import Inputs
 from stoneworks.models.machine import run_in_threads
-from stoneworks.models.network_inputs import NetworkInputs
+from stoneworks.models.network_inputs import NOT_FINITE, NetworkInputs
 from stoneworks.models.search import tree
 from stoneworks.models.search.leaf_values import LeafValues
 from stoneworks.models.search.turn_wins import winning_turn_kernel
@@ -464,7 +464,7 @@ class NetworkSearch:
         """
         leaves = batch.leaves, batch.num_leaves
         if self._expand(batch.trees, *leaves, logits, values, self.discount, self._solve):
-            raise ValueError("the network's output must be finite: its weights are damaged, or its training diverged")
+            raise ValueError(NOT_FINITE)
 
     def _evaluate_leaves(self, batch: _Batch) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Return the evaluations of the leaves of a batch, by the network and the leaf values mixed in.

@@ -138,8 +138,10 @@ def test_shares_select_opponents_and_running_games_keep_theirs() -> None:
     names = env.opponent_names
     assert 110 < names.count("first") < 190
     assert names.count("first") + names.count("second") == 200
+    before = env.np_random.bit_generator.state
     with pytest.raises(ValueError, match="unknown bot 'nobody'"):
         env.set_opponents({"random": 1, "nobody": 1})
+    assert env.np_random.bit_generator.state == before
     env.set_opponents({"never": 1}, {"never": never})
     assert env.opponent_names == names
     assert not never.asked

@@ -31,6 +31,7 @@ from stoneworks.envs.rules.game_registry import GAMES
 from stoneworks.evaluation.ladder import ANCHORS
 from stoneworks.models.bots.greedy_bot import GreedyBot
 from stoneworks.models.bots.loading import default_bot, playable_bots
+from stoneworks.models.compiling import PARTS, compile_part
 from stoneworks.training.runs.config_files import parse_config
 from stoneworks.training.runs.run import train_run
 
@@ -142,6 +143,11 @@ def test_what_needs_an_evaluation_reports_that_hex_has_none_and_defaults_do_not_
     assert default_bot(game) == "mcts:100"
     assert playable_bots(ANCHORS, game) == ("random", "mcts:10", "mcts:100", "mcts:1000")
     assert playable_bots(ANCHORS, load_game("vadus")) == ANCHORS
+    assert playable_bots([f"mcts:10,leaf={leaf}" for leaf in ("playout", "heuristic", "end_of_turn")], game) == (
+        "mcts:10,leaf=playout",
+    )
+    for part in PARTS:
+        compile_part(game, part)
 
 
 def test_pickles_bring_the_registration_along_and_the_example_runs(hex_module: ModuleType, tmp_path: Path) -> None:

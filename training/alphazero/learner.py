@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stoneworks.extras import require_extra
+from stoneworks.models.checkpoint import CheckpointError
 from stoneworks.models.network import AUXILIARY_PREFIX, BoardNetwork, ResidualNetwork
 from stoneworks.training.alphazero.config import LearnerConfig
 from stoneworks.training.alphazero.ownership import OWNERSHIP, OwnershipHead, ownership_loss
@@ -22,6 +23,11 @@ with require_extra("train", "training runs"):
 
 #: Gradient clipping threshold.
 MAX_GRADIENT_NORM = 1.0
+#: Auxiliary heads, with their names, by the key of the weight of their loss.
+_HEADS = {
+    "ownership_weight": (OWNERSHIP, OwnershipHead),
+    "short_term_value_weight": (SHORT_TERM_VALUES, ShortTermValuesHead),
+}
 
 
 @dataclass(frozen=True)
@@ -64,10 +70,7 @@ class Learner:
         Raises:
             ConfigError: the network does not support auxiliary heads.
         """
-        for key, name, head in (
-            ("ownership_weight", OWNERSHIP, OwnershipHead),
-            ("short_term_value_weight", SHORT_TERM_VALUES, ShortTermValuesHead),
-        ):
+        for key, (name, head) in _HEADS.items():
             weight = getattr(config, key)
             if weight == 0:
                 continue
@@ -143,18 +146,20 @@ class Learner:
         """Restore the training state returned by ``state``.
 
         Raises:
-            ValueError: a number is not finite, an estimate of the optimizer has another shape than its parameter, or the
-                auxiliary heads differ.
+            CheckpointError: the weight of an auxiliary head's loss was 0 and is not, or the other way round.
+            ValueError: a number is not finite, or an estimate of the optimizer has another shape than its parameter.
             KeyError, RuntimeError: a tensor is missing or has another shape; only a parameter without a gradient has no estimates.
         """
         for name, tensor in tensors.items():
             if not torch.isfinite(tensor).all():
                 raise ValueError(f"{name} has values that are not finite")
-        stored = {name.removeprefix("network.") for name in tensors if name.startswith("network.")}
-        if differing := {name for name in stored ^ {*self.network.state_dict()} if name.startswith(AUXILIARY_PREFIX)}:
-            raise ValueError(
-                f"auxiliary heads must be those of the checkpoint; different weights: {', '.join(sorted(differing))}"
-            )
+        for key, (head, _) in _HEADS.items():
+            had_head = any(name.startswith(f"network.{AUXILIARY_PREFIX}{head}.") for name in tensors)
+            if had_head != (head in self.network.auxiliary):
+                allowed = "above 0" if had_head else "0"
+                raise CheckpointError(
+                    f"learner.{key} must be {allowed}, as when the run began, got {getattr(self._config, key)}"
+                )
         self.network.load_state_dict({name: tensors[f"network.{name}"] for name in self.network.state_dict()})
         self.num_steps = int(tensors["num_steps"])
         if self.num_steps:

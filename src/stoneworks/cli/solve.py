@@ -131,7 +131,7 @@ def accuracy(
     ] = False,
 ) -> None:
     """Measure how often players keep the exact result in solved positions, and how right their values are."""
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from stoneworks.envs.rules import load_game
     from stoneworks.evaluation.solved_accuracy.measure import NUM_PHASES, best_response_value, measure_solved_accuracy
@@ -143,8 +143,12 @@ def accuracy(
     options.make_file(loaded)
     solved = load_solved_positions(loaded, options.positions)
     table = Table(
-        "player", "result kept", "95 % interval", *(f"phase {phase + 1}" for phase in range(NUM_PHASES)), "calibration"
+        Column("player", overflow="fold"),
+        "result kept",
+        "95 % interval",
+        *(f"phase {phase + 1}" for phase in range(NUM_PHASES)),
     )
+    calibrations = {}
     for name, bot in zip(players, bots, strict=True):
         found = measure_solved_accuracy(bot, loaded, solved)
         share, (low, high), _ = found.share()
@@ -154,10 +158,15 @@ def accuracy(
             f"{share:.1%}",
             f"{low:.1%} to {high:.1%}",
             *(f"{kept:.1%} of {number}" if number else "" for kept, _, number in phases),
-            ", ".join(f"{value:+.2f}: {result:+.2f} ({number})" for value, result, number in found.calibration()),
         )
+        calibrations[name] = [
+            f"{value:+.2f}: {result:+.2f} ({number})" for value, result, number in found.calibration()
+        ]
     console().print(f"{loaded}: {len(solved.positions)} positions in which some action loses the exact result")
     console().print(table)
+    for name, values in calibrations.items():
+        if values:
+            console().print(f"mean results (positions) by value, {name}: {', '.join(values)}", soft_wrap=True)
     if best_response:
         for name, bot in zip(players, bots, strict=True):
             values = [best_response_value(bot, loaded, player) for player in (0, 1)]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Iterator
+import pickle
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 from evaluating import evaluation
-from game_play import played, random_state
+from game_play import played, random_state, through_pickle
 from stoneworks.envs.rules import Batch, State, load_game
 from stoneworks.envs.rules.compiler.types import BoardArray, Float32s, StateArray
 from stoneworks.envs.rules.contract import legal_actions, rate_actions
@@ -452,3 +454,22 @@ def test_without_an_evaluation_leaves_can_only_be_played_out(monkeypatch: pytest
             load_bot(f"mcts:10,{option}", "vadus(size=2)")
     state = played("vadus(size=2)")
     assert load_bot("mcts:10", state.get_game()).step(state) in state.legal_actions()
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, through_pickle])
+def test_a_copy_in_mid_game_has_trees_of_its_own(copied: Callable[[Any], Any]) -> None:
+    bot = load_bot("mcts:50", "vadus(size=4)", 0)
+    state = load_game("vadus(size=4)").new_initial_state()
+    state.apply_action(bot.step(state))
+    other = copied(bot)
+    states = [state.clone(), state.clone()]
+    for _ in range(6):
+        for player, of_player in ((bot, states[0]), (other, states[1])):
+            of_player.apply_action(player.step(of_player))
+            of_player.apply_action(of_player.legal_actions()[-1 if player is other else 0])
+    assert other.root_statistics.visits.sum() >= 50
+
+
+def test_a_pickled_bot_is_small() -> None:
+    bot = load_bot("mcts:1s", "vadus(size=3)", 0)
+    assert len(pickle.dumps(bot)) < 100_000

@@ -11,11 +11,11 @@ pytest.importorskip("torch")
 
 from game_play import random_batch
 from made_up_network import MadeUpNetwork
-from stoneworks.envs.rules import Game, load_game
+from stoneworks.envs.rules import Batch, Game, load_game
 from stoneworks.models.bots import search_bot
 from stoneworks.models.bots.bot import Analysis
 from stoneworks.models.bots.search_bot import PLAYING_RULE, SearchBot
-from stoneworks.models.search.network_search import NetworkSearch, SearchSettings
+from stoneworks.models.search.network_search import NetworkSearch, SearchResult, SearchSettings
 from stoneworks.models.search.puct import PUCT
 
 
@@ -62,6 +62,26 @@ def test_with_a_time_limit_each_game_has_its_own_time() -> None:
     assert bot.search(state).visits.sum() > first, "the tree is kept"
     bot.restart()
     assert len(bot.search_in_time().trees.games) == 0
+
+
+def test_within_a_time_limit_games_of_a_batch_do_not_share_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = load_game("vadus(size=3)")
+    bot = make_bot(game, simulations=None, seconds=0.01)
+    sizes, run_in_time = [], NetworkSearch.run_in_time
+
+    def watched(search: NetworkSearch, *arguments: Any, **options: Any) -> SearchResult:
+        sizes.append(len(search.trees.games))
+        return run_in_time(search, *arguments, **options)
+
+    monkeypatch.setattr(NetworkSearch, "run_in_time", watched)
+    batch = Batch(game, 3)  # of equal positions
+    bot.step_batch(batch, np.arange(3))
+    bot.step_batch(batch, np.arange(1))
+    bot.search_all(batch.states.copy())
+    assert sizes == [0] * 7
+    bot.step(batch.state(0))
+    bot.step(batch.state(0))
+    assert sizes[7:] == [1, 1], "a game that is played alone keeps its tree"
 
 
 def test_an_analysis_without_a_limit_grows_until_it_is_stopped() -> None:

@@ -28,6 +28,9 @@ def test_a_spec_says_what_a_name_says(tmp_path: Path) -> None:
     assert (spec.kind, spec.budget) == ("mcts", Budget("seconds", 0.5))
     assert spec.parameters == {"exploration": 1.2, "leaf": "heuristic"}
     assert (spec.needs_heuristic, spec.entry.estimates_values, spec.entry.needs_torch) == (True, True, False)
+    assert BotSpec.parse("mcts:10,leaf=end_of_turn").needs_heuristic
+    assert not BotSpec.parse("mcts:10,leaf=playout").needs_heuristic
+    assert str(BotSpec.parse("mcts:10,c=-0")) == "mcts:10,c=0"
     spec = BotSpec.parse("alphabeta:3,candidates=5")
     assert spec.arguments == {"turns": 3, "num_candidates": 5}
     assert (spec.needs_heuristic, spec.entry.estimates_values, spec.paths) == (True, False, ())
