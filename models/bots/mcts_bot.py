@@ -27,8 +27,9 @@ DEFAULT_FIRST_PLAY_URGENCY = {"playout": None, "heuristic": None, "end_of_turn":
 #: Approximate duration of a compiled call; interrupts and time limits are checked between calls.
 _SECONDS_PER_CALL = 0.02
 _FIRST_CALL = 16
-#: A tree that is kept between moves may exceed the size of a single search. It stops growing at these sizes.
-_NODES_PER_SIMULATION = 4
+#: A tree that is kept between moves may exceed the size of a single search. It stops growing at these sizes. By whole turns, a
+#: simulation adds a node for each action.
+_NODES_PER_SIMULATION = {"playout": 4, "heuristic": 4, "end_of_turn": 16}
 _MAX_NODES = 1 << 20
 _MAX_EDGES = 1 << 23
 
@@ -38,7 +39,7 @@ def _make_trees(
 ) -> list[SearchTree]:
     max_nodes = _MAX_NODES
     if simulations is not None:
-        max_nodes = min(_NODES_PER_SIMULATION * simulations // num_threads + 1024, _MAX_NODES)
+        max_nodes = min(_NODES_PER_SIMULATION[leaf] * simulations // num_threads + 1024, _MAX_NODES)
     max_edges = max(min(max_nodes * game.num_actions, _MAX_EDGES), game.num_actions)
     return [
         SearchTree(
