@@ -275,7 +275,8 @@ def play_match(
         bot_a: bot A.
         bot_b: its opponent.
         num_pairs: number of pairs of games, at least 1.
-        opening_actions: number of random actions before the bots take over, equal in both games of a pair.
+        opening_actions: number of random actions before the bots take over, equal in both games of a pair. Where they would end
+            the game, fewer are played; the records say how many.
         seed: seed of the openings; None draws a random one. Bots have their own seeds.
         progress: called after each step with the number of finished games and of all games.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,10 @@ def summary_table() -> str:
         matches = read_json(shipped.shipped_folder() / name / shipped.MATCHES_FILE, CheckpointError)
         for part in (matches, *matches.get("other_games", ())):
             if part["game"] == str(load_game(load_game(part["game"]).name)):
-                scores = {(row["player"], row["opponent"]): f"{100 * row['score']:.0f} %" for row in part["matches"]}
+                scores = {
+                    (row["player"], row["opponent"]): f"{math.floor(100 * row['score'] + 0.5)} %"
+                    for row in part["matches"]
+                }
                 cells = [f"`{part['game']}`", f"`{name}`", *(scores.get(pairing, "") for pairing in _SUMMARY)]
                 rows.append(cells)
     return markdown_table(heads, rows)

@@ -9,9 +9,17 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_seed
 from stoneworks.envs.rules.batch import Batch
-from stoneworks.envs.rules.compiler.types import BoardArray, Int64s, StateArray
-from stoneworks.envs.rules.contract import NO_ACTION, result_bounds
+from stoneworks.envs.rules.compiler.types import (
+    BoardArray,
+    Float32s,
+    Float32Tables,
+    Int8s,
+    Int64s,
+    StateArray,
+)
+from stoneworks.envs.rules.contract import NO_ACTION, fill_features, heuristic, rate_actions, result_bounds
 from stoneworks.envs.rules.game import Game, PositionError, Symmetry, as_game, load_game
+from stoneworks.envs.rules.parts import features_kernel, features_of, has_features, has_heuristic, heuristic_kernels
 from stoneworks.envs.rules.state import State
 
 #: Positions that are solved to check the bounds of one.
@@ -22,8 +30,8 @@ def check_game(game: Game | str, *, num_games: int = 20, seed: int = 0) -> list[
     """Play random games and return what contradicts the contract, one line each with the position that shows it.
 
     Checked are texts of actions, masks and observations, lengths of games, records and texts of positions, symmetries, batches,
-    and the bounds of results. An empty list says that nothing was found, not that the rules are those that were meant: compare
-    them with a second implementation.
+    the bounds of results, and whether the numbers of heuristic and features are finite. An empty list says that nothing was found,
+    not that the rules are those that were meant: compare them with a second implementation.
 
     Args:
         game: a game or a game string; choose a small board.
@@ -39,7 +47,8 @@ def check_game(game: Game | str, *, num_games: int = 20, seed: int = 0) -> list[
     games = list(_random_games(loaded, num_games, np.random.default_rng(check_seed(seed))))
     found = [*_check_identity(loaded, games), *_check_positions(loaded, games)]
     if not found:  # else what follows may fail by the same faults
-        for check in (_check_records, _check_lengths, _check_symmetries, _check_batch, _check_bounds):
+        contents = (_check_records, _check_lengths, _check_symmetries, _check_batch, _check_bounds)
+        for check in (*contents, _check_heuristic, _check_features):
             found += check(loaded, games)
     return [f"{loaded}: {failure}" for failure in found]
 
@@ -189,6 +198,55 @@ def _check_bounds(game: Game, games: list[list[State]]) -> Iterator[str]:
                     yield f"{_at(state)}: result_bounds are {bounds.tolist()}; the result for player 0 is {result}"
 
     yield from _first(failures())
+
+
+def judge(board: BoardArray, states: StateArray, mask: Int8s, values: Float32s, ratings: Float32s) -> None:
+    """Write the values of ``states[0]`` for both players to ``values[2]``, and the ratings of its legal actions."""
+    for player in range(2):
+        values[player] = heuristic(board[0], states[0], player)
+    rate_actions(board[0], states[0], mask, ratings)
+
+
+def features_of_states(board: BoardArray, states: StateArray, planes: Float32Tables) -> None:
+    """Write the features of ``states[0]`` for both players to ``planes[2, num_features, height * width]``."""
+    for player in range(2):
+        fill_features(board[0], states[0], player, planes[player])
+
+
+def _check_heuristic(game: Game, games: list[list[State]]) -> Iterator[str]:
+    if not has_heuristic(game):
+        return
+    compiled, values = game.compiled(judge, heuristic_kernels(game)), np.empty(2, np.float32)
+
+    def failures() -> Iterator[str]:
+        for state in _in_progress(games):
+            mask, ratings = state.legal_actions_mask(), np.full(game.num_actions, np.nan, np.float32)
+            compiled(game.board, _as_array(state), mask, values, ratings)
+            if not np.isfinite(values).all():
+                yield f"{_at(state)}: heuristic returns {values.tolist()} for the players; values must be finite"
+            for action in np.flatnonzero(np.isnan(ratings) & (mask != 0)).tolist():
+                yield f"{_at(state)}: rate_actions writes no number for {game.action_to_string(action)}"
+
+    yield from _first(failures())
+
+
+def _check_features(game: Game, games: list[list[State]]) -> Iterator[str]:
+    if not has_features(game):
+        return
+    fill, features = game.compiled(features_of_states, {"fill_features": features_kernel(game)}), features_of(game)
+
+    def failures() -> Iterator[str]:
+        for state in _in_progress(games):
+            planes = np.full((2, len(features), game.grid.num_cells), np.nan, np.float32)
+            fill(game.board, _as_array(state), planes)
+            for feature in np.flatnonzero(~np.isfinite(planes).all((0, 2))).tolist():
+                yield f"{_at(state)}: the feature {features[feature].name!r} has values that are not finite"
+
+    yield from _first(failures())
+
+
+def _in_progress(games: list[list[State]]) -> Iterator[State]:
+    return (state for states in games for state in states if not state.is_terminal())
 
 
 def _as_array(state: State) -> npt.NDArray[np.void]:

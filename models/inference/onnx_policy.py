@@ -180,7 +180,7 @@ def _game_of(description: OnnxDescription | None, game: Game | None, source: str
         return trained_on
     same = {name: value for name, value in trained_on.options.items() if name not in trained_on.size_options}
     if game.name != trained_on.name or any(game.options[name] != value for name, value in same.items()):
-        raise OnnxPolicyError(f"{source}: the game must be {trained_on}, which the policy was trained on, got {game}")
+        raise OnnxPolicyError(f"{source}: the game must be {trained_on} or of another size, got {game}")
     return game
 
 

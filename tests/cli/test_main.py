@@ -141,15 +141,25 @@ ARENA = ["arena", *MATCH[1:]]
         (["replay", "no.jsonl", "--html", "."], "html must be a file"),
         ([*ARENA, "--gauntlet", "random", "--neighbors", "1"], "cannot be combined"),
         ([*ARENA, "--sprt", "elo0=x"], "elo0 must be a number, got 'x'"),
-        (["export", "vadus", "--format", "pickle"], "'--format': 'pickle' is not one of 'onnx'"),
+        (["export", "vadus", "--format", "pickle"], "'--format': 'pickle' is not one of 'onnx'.\n"),
+        (
+            ["solve", "vadus(size=2)", "b2", "--output", "."],
+            "output is for the start of a game, without actions, got 'b2'",
+        ),
         (["web", "missing.jsonl"], "there is no folder or file 'missing.jsonl' to watch"),
         (["ladder", "show", "vadus(size=2)"], "no ladder for vadus(size=2)"),
         (["accuracy", "random", *MATCH[-2:], "--last-actions", "3"], "last_actions needs --make, got 3"),
+        (["accuracy", "random", *MATCH[-2:], "--source", "greedy"], "source needs --make, got ['greedy']"),
         (["ladder", "make", "vadus(size=2)", "random", "greedy"], "output must be an existing folder, got 'models/"),
         *(
             pytest.param(*case, marks=pytest.mark.needs("torch"))
             for case in (
                 (["train", "vadus-5", "--frames", "100"], "unknown key frames"),
+                (["train", "."], "unknown configuration '.', which is a folder"),
+                (
+                    ["export", "vadus@64"],
+                    "agent must be a shipped agent or the folder of a checkpoint, without a search",
+                ),
                 (["train", "vadus-5", "--set", "init_from=nowhere"], "nowhere is not a checkpoint"),
                 (["train", "vadus-5", "--resume", "--folder", "nowhere"], "nowhere does not exist"),
                 (["train", "vadus-5", "--set", "device=cuda:99"], "device must be"),
@@ -164,6 +174,15 @@ def test_bad_input_is_one_line_of_error(run_command: Run, arguments: list[str], 
     assert err.startswith("stoneworks: ")
     assert complaint in err
     assert not any(tmp_path.iterdir())
+
+
+def test_a_replay_does_not_overwrite_its_records(run_command: Run, tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    assert run_command(*MATCH, "--pairs", "1", "--save", str(path))[0] == 0
+    before = path.read_bytes()
+    code, _, err = run_command("replay", str(path), "--html", str(tmp_path / "." / "games.jsonl"))
+    assert (code, "html must be another file than the records" in err) == (2, True)
+    assert path.read_bytes() == before
 
 
 def test_a_game_is_played_to_its_end_and_saved(

@@ -54,9 +54,10 @@ def load_config(
     elif isinstance(name, str | os.PathLike) and os.path.isfile(name):
         text, source = read_text(name, ConfigError, MAX_BYTES), name
     else:
-        file = (
-            ", and there is no such file" if str(name).endswith((".yaml", ".yml")) or os.path.dirname(str(name)) else ""
-        )
+        is_path = str(name).endswith((".yaml", ".yml")) or os.path.dirname(str(name))
+        file = ", and there is no such file" if is_path else ""
+        if isinstance(name, str | os.PathLike) and os.path.isdir(name):
+            file = ", which is a folder"
         raise ConfigError(
             f"unknown configuration {shown(name)}{file}; valid names: {', '.join(config_names())}, or the path of a YAML file"
         )

@@ -106,7 +106,7 @@ def rate(
     game: GameOption,
     options: _PlayOptions,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of games against each of the nearest anchors.")] = 50,
-    anchors: Annotated[int, typer.Option(min=1, help="Number of nearest anchors.")] = 4,
+    anchors: Annotated[int, typer.Option(min=1, help="Number of nearest anchors, or all if there are fewer.")] = 4,
     ladder: Annotated[Path | None, typer.Option(help="Ladder file (default: the shipped ladder).")] = None,
     trust_names: Annotated[
         bool, typer.Option("--trust-names", help="Allow player names of the ladder to start programs and to be paths.")

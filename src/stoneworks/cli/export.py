@@ -26,9 +26,12 @@ def export(
     from stoneworks.models import BotSpec, UnknownBotError, load_checkpoint
     from stoneworks.models.inference.onnx_export import export_checkpoint
 
-    folder = BotSpec.parse(agent).checkpoint
-    if folder is None:
-        raise UnknownBotError(f"{agent!r} must be a checkpoint")
+    spec = BotSpec.parse(agent)
+    folder = spec.checkpoint
+    if folder is None or spec.budget is not None:
+        raise UnknownBotError(
+            f"agent must be a shipped agent or the folder of a checkpoint, without a search, got {agent!r}"
+        )
     checkpoint = load_checkpoint(folder)
     path = Path(f"{folder.name}.{format}") if output is None else output
     export_checkpoint(checkpoint, path)

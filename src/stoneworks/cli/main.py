@@ -99,7 +99,7 @@ def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> None:
         message = error.format_message()
         if not message.startswith("Usage:"):  # else the help, since there were no arguments
             value = _value_given(error, sys.argv[1:] if arguments is None else arguments)
-            ending = "" if value is None or value in message.split() else f", got {value!r}"
+            ending = "" if value is None or repr(value) in message or value in message.split() else f", got {value!r}"
             message = f"stoneworks: {message.replace('Value error, ', '')}{ending}"
         print(message, file=sys.stderr)
         status = error.exit_code

@@ -11,7 +11,9 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 GameOption = Annotated[str, typer.Option(help="A game string such as 'vadus(size=5)'.")]
-OpeningActions = Annotated[int, typer.Option(min=0, help="Random actions at the start of each pair.")]
+OpeningActions = Annotated[
+    int, typer.Option(min=0, help="Random actions at the start of each pair; fewer where they would end the game.")
+]
 
 
 def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:

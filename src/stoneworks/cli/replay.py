@@ -22,6 +22,8 @@ def replay(
     from stoneworks.web.html_replay import Replay, numbers_in
 
     check_output_file("html", html)
+    if html.exists() and html.samefile(records):
+        raise ValueError(f"html must be another file than the records, got {str(html)!r}")
     found = read_records(records)
     if not found:
         raise ValueError(f"{records} has no games")

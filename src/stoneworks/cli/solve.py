@@ -44,8 +44,10 @@ def solve(
     from stoneworks.models.solved_game import SolvedGame
     from stoneworks.models.solver import Solver, TableNotSavedError
 
-    if output is not None and (not output.is_dir() or actions):
-        raise ValueError(f"output must be an existing folder, without actions, got {str(output)!r}")
+    if output is not None and not output.is_dir():
+        raise ValueError(f"output must be an existing folder, got {str(output)!r}")
+    if output is not None and actions:
+        raise ValueError(f"output is for the start of a game, without actions, got {' '.join(actions)!r}")
     for name, file, suffixes in (("picture", picture, (".svg", ".png")), ("table", table, (".npz",))):
         if file is not None:
             check_output_file(name, file, suffixes)
@@ -101,12 +103,14 @@ class _PositionsOptions:
         """Make the file, if ``make`` is given."""
         from stoneworks.evaluation.solved_accuracy.positions import make_solved_positions
 
-        settings = {"last_actions": self.last_actions, "max_positions": self.max_positions, "sources": self.source}
+        settings = {"last_actions": self.last_actions, "max_positions": self.max_positions, "source": self.source}
         given: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
         if self.make is None:
             for name, value in given.items():
                 raise ValueError(f"{name} needs --make, got {value!r}")
             return
+        if "source" in given:
+            given["sources"] = given.pop("source")
         if self.positions is None:
             raise ValueError("make needs a file: --positions FILE")
         check_output_file("positions", self.positions, (".json",))
@@ -130,7 +134,10 @@ def accuracy(
         bool, typer.Option(help="Also compute the exact value of the best response to each player.")
     ] = False,
 ) -> None:
-    """Measure how often players keep the exact result in solved positions, and how right their values are."""
+    """Measure how often players keep the exact result in solved positions, and how right their values are.
+
+    Phases are thirds of the games that the positions come from.
+    """
     from rich.table import Column, Table
 
     from stoneworks.envs.rules import load_game

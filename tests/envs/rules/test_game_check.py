@@ -14,6 +14,7 @@ from stoneworks import check_game, load_game, register_game
 from stoneworks.envs.rules import RegistrationError
 from stoneworks.envs.rules.compiler.compiler import kernel
 from stoneworks.envs.rules.game_registry import small_games
+from stoneworks.envs.rules.parts import game_part
 
 
 @pytest.fixture
@@ -79,6 +80,38 @@ def test_a_fault_is_found_and_the_position_is_named(
     found = check_game("broken(size=4)", num_games=6)
     assert all(line.startswith("broken(size=4): ") for line in found)
     assert re.search(named, "\n".join(found)), found
+
+
+@kernel
+def no_number(board: Any, state: Any, player: int) -> float:
+    return np.nan if player else 0.0
+
+
+@kernel
+def rate_none(board: Any, state: Any, mask: Any, ratings: Any) -> None:
+    pass
+
+
+@kernel
+def fill_first(board: Any, state: Any, player: int, planes: Any) -> None:
+    planes[0] = 0
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "broken", "named"),
+    [
+        ("heuristic", "heuristic", no_number, r"after no action: heuristic returns \[0\.0, nan\] for the players"),
+        ("heuristic", "rate_actions", rate_none, "after no action: rate_actions writes no number for b1"),
+        ("features", "fill_features", fill_first, "after no action: the feature '.*' has values that are not finite"),
+    ],
+)
+def test_numbers_that_are_not_finite_or_not_written_are_found(
+    monkeypatch: pytest.MonkeyPatch, part: str, name: str, broken: Any, named: str
+) -> None:
+    game = load_game("vadus(size=2)")
+    monkeypatch.setattr(game_part(game, part), name, broken)
+    (found,) = check_game(game, num_games=2)
+    assert re.search(named, found)
 
 
 def test_equal_texts_are_refused_when_the_game_is_loaded(breakthrough: ModuleType) -> None:
