@@ -146,12 +146,7 @@ def main(
         typer.Option(help="Keep the matches of the ladder in the output folder, but for those of changed checkpoints."),
     ] = False,
 ) -> None:
-    """Play the anchors of a game until their ratings are precise enough, and write the ladder.
-
-    Raises:
-        LadderError: the ladder to keep is invalid.
-        ValueError: there is nothing to play, or an argument is invalid.
-    """
+    """Play the anchors of a game until their ratings are precise enough, and write the ladder."""
     loaded = load_game(game)
     anchors = players or playable_bots(ANCHORS, loaded)
     if not output.is_dir():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from itertools import pairwise
 from pathlib import Path
 from unittest.mock import Mock
@@ -12,7 +13,7 @@ from stoneworks.evaluation.arena import load_arena
 from stoneworks.evaluation.ladder import CheckpointHash, Ladder
 from stoneworks.evaluation.results import ArenaResult
 from stoneworks.evaluation.settings import ArenaSettings, neighbors
-from tools.precise_ladder import pairings_to_play, play_to_precision, uncertain_pairings, unchanged_matches
+from tools.precise_ladder import main, pairings_to_play, play_to_precision, uncertain_pairings, unchanged_matches
 
 SMALL = "vadus(size=2)"
 PLAYERS = ("random", "mcts:2", "mcts:8", "greedy")
@@ -68,6 +69,17 @@ def test_only_players_that_are_new_or_have_changed_play(precise: Path, tmp_path:
     assert [match for match in result.matches if match in kept] == list(kept)
     assert set(result.ratings.names) == set(PLAYERS)
     assert set(result.settings.pairings) == set(SETTINGS.pairings)
+
+
+def test_without_new_players_or_a_folder_nothing_is_played(precise: Path, tmp_path: Path) -> None:
+    Ladder.of_result(load_arena(precise), "by hand").save(tmp_path / "vadus-size-2.json")
+    for keep, output, message in (
+        (True, tmp_path, "no player is new in .*vadus-size-2.json, and no checkpoint has changed"),
+        (False, tmp_path / "nowhere", "output must be an existing folder, got '.*nowhere'"),
+    ):
+        with contextlib.chdir(tmp_path), pytest.raises(ValueError, match=message):
+            main(SMALL, [*PLAYERS], keep=keep, output=output, num_neighbors=2)
+    assert [file.name for file in tmp_path.iterdir()] == ["vadus-size-2.json"]
 
 
 def test_an_interrupted_call_continues_with_the_same_games(tmp_path: Path, precise: Path) -> None:
