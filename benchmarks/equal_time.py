@@ -142,7 +142,7 @@ def table(games: list[dict[str, Any]], seconds: float) -> str:
                 points = f"{100 * np.mean(match):.0f} % ({100 * low:.0f} to {100 * high:.0f})"
                 names = [f"`{name.format(seconds)}`" for name in (player, opponent)]
                 pairs = ", ".join(map(str, pairs_of(games, board, opponent.format(seconds))))
-                rows.append([board, *names, points, len(match), pairs])
+                rows.append([board.replace(",", ", "), *names, points, len(match), pairs])  # wraps on the page
     processors = ", ".join(sorted({game["processor"] for game in games if game["seconds"] == seconds}))
     caption = f"Points at {seconds:g} s per action for both, with 95 % Wilson intervals; {processors}."
     columns = ["board", "player", "opponent", "points", "games", "pairs won, even, lost"]
