@@ -146,6 +146,7 @@ ARENA = ["arena", *MATCH[1:]]
             ["solve", "vadus(size=2)", "b2", "--output", "."],
             "output is for the start of a game, without actions, got 'b2'",
         ),
+        (["web", "--data", __file__], "is a file.\n"),
         (["web", "missing.jsonl"], "there is no folder or file 'missing.jsonl' to watch"),
         (["ladder", "show", "vadus(size=2)"], "no ladder for vadus(size=2)"),
         (["accuracy", "random", *MATCH[-2:], "--last-actions", "3"], "last_actions needs --make, got 3"),

@@ -167,6 +167,9 @@ def read_yaml(text: str, source: str) -> dict[str, Any]:
         raise ConfigError(f"{source} is not valid YAML: it is nested too deeply") from None
     except Exception as error:  # PyYAML raises KeyError, TypeError and others for tagged values
         reason = " ".join(str(error).split())[:500]
+        if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+            where = f"line {error.problem_mark.line + 1}, column {error.problem_mark.column + 1}"
+            reason = f"{', '.join(filter(None, (error.context, error.problem)))} ({where})"
         raise ConfigError(f"{source} is not valid YAML: {reason or type(error).__name__}") from None
     if not isinstance(values, dict):
         raise ConfigError(f"{source} must be a mapping, got {type(values).__name__}")

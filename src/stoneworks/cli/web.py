@@ -34,7 +34,9 @@ def web(
     watched: Annotated[
         list[Path] | None, typer.Argument(metavar="PATH", help="Game records, arenas and runs to watch (read-only).")
     ] = None,
-    data: Annotated[Path, typer.Option(help="Folder for the games played on the page.")] = Path("games"),
+    data: Annotated[Path, typer.Option(help="Folder for the games played on the page.", file_okay=False)] = Path(
+        "games"
+    ),
     agents: Annotated[
         list[Path] | None, typer.Option(help="Folder whose checkpoints may be played, such as runs/; can be repeated.")
     ] = None,

@@ -130,6 +130,7 @@ def test_features_need_a_game_that_has_some(monkeypatch: pytest.MonkeyPatch) -> 
         ("game: vadus\ngame: laido\nframes: 10", "duplicate key 'game'"),
         *((f"game: !!{kind}\nframes: 10", "is not valid YAML") for kind in ("bool x", "timestamp x", "int ''")),
         ("game: !!python/object/apply:os.getcwd []\nframes: 10", "is not valid YAML"),
+        ("game: [", r"is not valid YAML: while parsing a flow node, expected .* '<stream end>' \(line 1, column 8\)$"),
         ("a: " + 5000 * "[" + 5000 * "]", "nested too deeply"),
         ("a0: &a0 x\n" + "".join(f"a{n}: &a{n} [{9 * f'*a{n - 1}, '}]\n" for n in range(1, 9)), "100,000 values"),
         (b"\xff\xfe\xfd", "not UTF-8 text"),
