@@ -171,9 +171,9 @@ def accuracy(
         ]
     console().print(f"{loaded}: {len(solved.positions)} positions in which some action loses the exact result")
     console().print(table)
-    for name, values in calibrations.items():
-        if values:
-            console().print(f"mean results (positions) by value, {name}: {', '.join(values)}", soft_wrap=True)
+    for name, bins in calibrations.items():
+        if bins:
+            console().print(f"mean results (positions) by value, {name}: {', '.join(bins)}", soft_wrap=True)
     if best_response:
         for name, bot in zip(players, bots, strict=True):
             values = [best_response_value(bot, loaded, player) for player in (0, 1)]
