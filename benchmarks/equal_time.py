@@ -111,17 +111,21 @@ def missing(done: list[dict[str, Any]], seconds: float, pairs: int, only: str) -
                         yield dict(zip(KEYS, values, strict=True))
 
 
+def games_of(games: list[dict[str, Any]], board: str, opponent: str) -> list[dict[str, Any]]:
+    """Return the games of a match."""
+    return [game for game in games if (game["game"], game["opponent"]) == (board, opponent)]
+
+
 def scores(games: list[dict[str, Any]], board: str, opponent: str) -> list[float]:
     """Return the scores of the player's games of a match."""
-    return [game["score"] for game in games if (game["game"], game["opponent"]) == (board, opponent)]
+    return [game["score"] for game in games_of(games, board, opponent)]
 
 
 def pairs_of(games: list[dict[str, Any]], board: str, opponent: str) -> tuple[int, int, int]:
-    """Return how many pairs of games from one opening the player won, shared and lost: both seats of a decided opening share."""
+    """Return in how many pairs of games from one opening the player has more than half of the points, half, and less."""
     openings: dict[int, list[float]] = {}
-    for game in games:
-        if (game["game"], game["opponent"]) == (board, opponent):
-            openings.setdefault(game["opening"], []).append(game["score"])
+    for game in games_of(games, board, opponent):
+        openings.setdefault(game["opening"], []).append(game["score"])
     totals = [sum(pair) for pair in openings.values() if len(pair) == 2]
     return sum(total > 1 for total in totals), sum(total == 1 for total in totals), sum(total < 1 for total in totals)
 

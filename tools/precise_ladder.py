@@ -2,7 +2,7 @@
 
 ``python -m tools.precise_ladder "vadus(size=5)" random greedy mcts:10 --max-error 40 --output models/ladders`` makes one; the
 same command resumes after Ctrl-C. With ``--keep``, only new players and changed checkpoints play; the ladder in the output folder
-provides the matches between the others. After a change of a search or of a heuristic, make the ladder anew: nothing notices that.
+provides the matches between the others. Searches and heuristics are not compared: after a change, make the ladder anew.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from stoneworks.evaluation.match import MatchResult, join_matches
 from stoneworks.evaluation.results import ArenaResult
 from stoneworks.evaluation.settings import ArenaSettings, neighbors
 from stoneworks.evaluation.workers import Player
+from stoneworks.files import check_folder
 from stoneworks.models.bots.loading import playable_bots
 from stoneworks.models.machine import num_processors
 
@@ -121,7 +122,7 @@ def uncertain_pairings(result: ArenaResult, max_error: float) -> tuple[tuple[str
 
 
 def unchanged_matches(ladder: Ladder, players: Sequence[str]) -> tuple[MatchResult, ...]:
-    """Return the matches of a ladder between ``players`` without those that are checkpoints and have changed since it was made."""
+    """Return the matches of a ladder between ``players``, except those of checkpoints that have changed since it was made."""
     unchanged = {*players} - {*ladder.changed_players()}
     return tuple(match for match in ladder.matches if unchanged.issuperset(match.names))
 
@@ -149,8 +150,7 @@ def main(
     """Play the anchors of a game until their ratings are precise enough, and write the ladder."""
     loaded = load_game(game)
     anchors = players or playable_bots(ANCHORS, loaded)
-    if not output.is_dir():
-        raise ValueError(f"output must be an existing folder, got {str(output)!r}")
+    check_folder("output", output)
     file = output / f"{file_stem(loaded)}.json"
     kept = unchanged_matches(load_ladder(loaded, file), anchors) if keep and file.exists() else ()
     pairings = pairings_to_play(neighbors(anchors, num_neighbors), kept)

@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 from stoneworks.envs.rules import Game, RegistrationError
 from stoneworks.envs.rules.parts import has_heuristic
 from stoneworks.evaluation.player_rating import LEVELS, opponent_levels, shipped_ratings
+from stoneworks.files import check_folder
 from stoneworks.models import shipped
 from stoneworks.models.bots.registry import BOTS
 from stoneworks.models.bots.spec import (
@@ -94,8 +95,7 @@ class Agents:
             ValueError: a folder does not exist, a bot is unknown, or a name is already that of a bot.
         """
         for folder in folders:
-            if not folder.is_dir():
-                raise ValueError(f"agents must be an existing folder, got {str(folder)!r}")
+            check_folder("agents", folder)
         self.thinking_seconds = thinking_seconds
         self.folders = tuple(folders)
         self._named = {name: BotSpec.parse(bot) for name, bot in (named or {}).items()}

@@ -47,8 +47,15 @@ def check_game(game: Game | str, *, num_games: int = 20, seed: int = 0) -> list[
     games = list(_random_games(loaded, num_games, np.random.default_rng(check_seed(seed))))
     found = [*_check_identity(loaded, games), *_check_positions(loaded, games)]
     if not found:  # else what follows may fail by the same faults
-        contents = (_check_records, _check_lengths, _check_symmetries, _check_batch, _check_bounds)
-        for check in (*contents, _check_heuristic, _check_features):
+        for check in (
+            _check_records,
+            _check_lengths,
+            _check_symmetries,
+            _check_batch,
+            _check_bounds,
+            _check_heuristic,
+            _check_features,
+        ):
             found += check(loaded, games)
     return [f"{loaded}: {failure}" for failure in found]
 
@@ -200,7 +207,9 @@ def _check_bounds(game: Game, games: list[list[State]]) -> Iterator[str]:
     yield from _first(failures())
 
 
-def judge(board: BoardArray, states: StateArray, mask: Int8s, values: Float32s, ratings: Float32s) -> None:
+def heuristic_of_states(
+    board: BoardArray, states: StateArray, mask: Int8s, values: Float32s, ratings: Float32s
+) -> None:
     """Write the values of ``states[0]`` for both players to ``values[2]``, and the ratings of its legal actions."""
     for player in range(2):
         values[player] = heuristic(board[0], states[0], player)
@@ -216,7 +225,7 @@ def features_of_states(board: BoardArray, states: StateArray, planes: Float32Tab
 def _check_heuristic(game: Game, games: list[list[State]]) -> Iterator[str]:
     if not has_heuristic(game):
         return
-    compiled, values = game.compiled(judge, heuristic_kernels(game)), np.empty(2, np.float32)
+    compiled, values = game.compiled(heuristic_of_states, heuristic_kernels(game)), np.empty(2, np.float32)
 
     def failures() -> Iterator[str]:
         for state in _in_progress(games):

@@ -112,18 +112,17 @@ class MCTSBot(Bot):
         self._exploration = check_number("exploration", exploration, 0)
         default_urgency = DEFAULT_FIRST_PLAY_URGENCY[leaf]
         first_play_urgency = default_urgency if first_play_urgency is None else first_play_urgency
-        self._spec_name = str(
-            BotSpec.of(
-                "mcts",
-                simulations=self._simulations,
-                seconds=self._seconds,
-                exploration=None if self._exploration == DEFAULT_EXPLORATION[leaf] else self._exploration,
-                leaf=leaf,
-                first_play_urgency=None if first_play_urgency == default_urgency else first_play_urgency,
-                parallel="root" if num_threads > 1 else "none",
-                num_threads=num_threads if num_threads > 1 else None,
-            )
+        spec = BotSpec.of(
+            "mcts",
+            simulations=self._simulations,
+            seconds=self._seconds,
+            exploration=None if self._exploration == DEFAULT_EXPLORATION[leaf] else self._exploration,
+            leaf=leaf,
+            first_play_urgency=None if first_play_urgency == default_urgency else first_play_urgency,
+            parallel="root" if num_threads > 1 else "none",
+            num_threads=num_threads if num_threads > 1 else None,
         )
+        self._spec_name = str(spec)
         self._generator = np.random.default_rng(check_seed(seed))
         self._root: State | None = None
         self.root_statistics: RootStatistics | None = None

@@ -199,13 +199,12 @@ class SearchBot(NetworkBot):
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """See :meth:`Bot.step_batch`. Each game gets a new tree."""
         check_batch(self, batch, rows, self._game)
-        self.restart()
         return self.search_all(batch.states[rows]).actions if len(rows) else np.zeros(0, np.int64)
 
     def search(self, state: State) -> SearchResult:
-        """Return the full result of the search; its arrays have one row."""
+        """Return the full result of the search; its arrays have one row. With a time limit, it continues in the last tree."""
         check_position(self, state, self._game)
-        return self.search_all(state.record.reshape(1))
+        return self._search_at_once(state.record.reshape(1))
 
     def restart(self) -> None:
         """Prepare for a new game (see :meth:`Bot.restart`). The trees are discarded."""
@@ -213,9 +212,7 @@ class SearchBot(NetworkBot):
             search.restart()
 
     def search_all(self, roots: npt.NDArray[np.void]) -> SearchResult:
-        """Search from several positions, as many at once as ``MAX_GAMES`` and ``MAX_EDGES`` allow.
-
-        Only a single position is searched in the tree of the last search within a time limit, and with what that has left.
+        """Search from several positions in new trees, as many at once as ``MAX_GAMES`` and ``MAX_EDGES`` allow.
 
         Args:
             roots: ``[num_games]`` records of positions that are not terminal, at least one.
@@ -224,8 +221,7 @@ class SearchBot(NetworkBot):
         at_once = at_once if self.seconds is None else 1
         results = []
         for first in range(0, len(roots), at_once):
-            if len(roots) > 1:
-                self.restart()
+            self.restart()
             results.append(self._search_at_once(roots[first : first + at_once]))
         return results[0] if len(results) == 1 else SearchResult(*map(np.concatenate, zip(*results, strict=True)))
 

@@ -61,6 +61,20 @@ def append_json_line(path: Path, row: Mapping[str, Any]) -> None:
         os.fsync(opened.fileno())
 
 
+def check_folder(name: str, path: str | os.PathLike[str]) -> None:
+    """Check that a folder exists.
+
+    Args:
+        name: name of the argument in the error message.
+        path: the folder.
+
+    Raises:
+        ValueError: it does not exist, or is not a folder.
+    """
+    if not Path(path).is_dir():
+        raise ValueError(f"{name} must be an existing folder, got {str(path)!r}")
+
+
 def check_output_file(name: str, path: str | os.PathLike[str], suffixes: Sequence[str] = ()) -> None:
     """Check that a file can be written, before the work whose result it is going to hold.
 

@@ -130,10 +130,10 @@ class LearnerConfig(Document):
             schedule.
         search_value_share: share of the search value in the value target; the rest is the result of the game.
         ownership_weight: weight of the loss of an auxiliary head that predicts the owner of each cell at the end of the
-            game (Wu, 2019, section 4.1); 0 for none, which a run keeps. The game must have the planes ``own_stones`` and
-            ``opponent_stones``.
+            game (Wu, 2019, section 4.1); 0 for none. Resuming cannot add or remove the head. The game must have the planes
+            ``own_stones`` and ``opponent_stones``.
         short_term_value_weight: weight of the loss of an auxiliary head that predicts the values of the search about 6, 16
-            and 50 actions later (KataGo); 0 for none, which a run keeps.
+            and 50 actions later (KataGo); 0 for none. Resuming cannot add or remove the head.
     """
 
     renamed_keys: ClassVar[Mapping[str, str]] = {

@@ -54,10 +54,11 @@ def load_config(
     elif isinstance(name, str | os.PathLike) and os.path.isfile(name):
         text, source = read_text(name, ConfigError, MAX_BYTES), name
     else:
-        is_path = str(name).endswith((".yaml", ".yml")) or os.path.dirname(str(name))
-        file = ", and there is no such file" if is_path else ""
+        file = ""
         if isinstance(name, str | os.PathLike) and os.path.isdir(name):
             file = ", which is a folder"
+        elif str(name).endswith((".yaml", ".yml")) or os.path.dirname(str(name)):
+            file = ", and there is no such file"
         raise ConfigError(
             f"unknown configuration {shown(name)}{file}; valid names: {', '.join(config_names())}, or the path of a YAML file"
         )
@@ -166,10 +167,11 @@ def read_yaml(text: str, source: str) -> dict[str, Any]:
     except RecursionError:
         raise ConfigError(f"{source} is not valid YAML: it is nested too deeply") from None
     except Exception as error:  # PyYAML raises KeyError, TypeError and others for tagged values
-        reason = " ".join(str(error).split())[:500]
+        reason = str(error)
         if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
             where = f"line {error.problem_mark.line + 1}, column {error.problem_mark.column + 1}"
             reason = f"{', '.join(filter(None, (error.context, error.problem)))} ({where})"
+        reason = " ".join(reason.split())[:500]
         raise ConfigError(f"{source} is not valid YAML: {reason or type(error).__name__}") from None
     if not isinstance(values, dict):
         raise ConfigError(f"{source} must be a mapping, got {type(values).__name__}")

@@ -1,6 +1,6 @@
 """Exponential, logarithm and hyperbolic tangent for targets without a C library.
 
-JavaScript's exponential and logarithm are off by a bit in every tenth and hundredth result, and in other results in each browser.
+JavaScript's exponential is off by a bit in one of ten results, its logarithm in one of a hundred, and browsers differ in which.
 These compute with twice the precision, so that browsers and cards round as the C library does, which is off in one of a thousand.
 """
 

@@ -12,6 +12,7 @@ import typer
 
 from stoneworks.cli.console import Show, console, progress_bar
 from stoneworks.cli.options import GameOption, OpeningActions, with_option_groups
+from stoneworks.files import check_folder
 
 if TYPE_CHECKING:
     from stoneworks.evaluation import ArenaResult, ArenaSettings
@@ -178,8 +179,7 @@ def make_ladder(
     from stoneworks.locks import lock_file
     from stoneworks.models.bots.loading import playable_bots
 
-    if not output.is_dir():
-        raise ValueError(f"output must be an existing folder, got {str(output)!r}")
+    check_folder("output", output)
     anchors = players or playable_bots(ANCHORS, load_game(game))
     settings = _settings(game, neighbors(anchors, num_neighbors), pairs, options)
     words = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,10 +11,10 @@ import typer
 
 from stoneworks.cli.console import console, progress_bar
 from stoneworks.cli.options import GameOption, with_option_groups
-from stoneworks.files import check_output_file
+from stoneworks.files import check_folder, check_output_file
 
 if TYPE_CHECKING:
-    from stoneworks.envs.rules import Game
+    from stoneworks.envs.rules import Game, State
 
 
 def solve(
@@ -38,14 +39,13 @@ def solve(
 
     With --table, Ctrl-C keeps the table, and the same command resumes.
     """
-    from stoneworks.envs.drawing import draw
     from stoneworks.envs.rules import load_game
     from stoneworks.evaluation.folder import file_stem
     from stoneworks.models.solved_game import SolvedGame
     from stoneworks.models.solver import Solver, TableNotSavedError
 
-    if output is not None and not output.is_dir():
-        raise ValueError(f"output must be an existing folder, got {str(output)!r}")
+    if output is not None:
+        check_folder("output", output)
     if output is not None and actions:
         raise ValueError(f"output is for the start of a game, without actions, got {' '.join(actions)!r}")
     for name, file, suffixes in (("picture", picture, (".svg", ".png")), ("table", table, (".npz",))):
@@ -72,11 +72,18 @@ def solve(
     if not_saved is not None:
         raise not_saved
     if picture is not None:
-        cells = loaded.grid.num_cells
-        on_board = {action % cells for action in solution.actions if action < loaded.num_action_planes * cells}
-        draw(state, fill=[1.0 if cell in on_board else 0.0 for cell in range(cells)]).save(picture)
+        _draw_actions(state, solution.actions, picture)
     if output is not None:
         SolvedGame.of_solution(loaded, solution).save(output / f"{file_stem(str(loaded))}.json")
+
+
+def _draw_actions(state: State, actions: Sequence[int], picture: Path) -> None:
+    """Write a picture of a position with the cells of actions filled."""
+    from stoneworks.envs.drawing import draw
+
+    grid, planes = state.game.grid, state.game.num_action_planes
+    filled = {action % grid.num_cells for action in actions if action < planes * grid.num_cells}
+    draw(state, fill=[1.0 if cell in filled else 0.0 for cell in range(grid.num_cells)]).save(picture)
 
 
 @dataclass(frozen=True)
@@ -155,7 +162,7 @@ def accuracy(
         "95 % interval",
         *(f"phase {phase + 1}" for phase in range(NUM_PHASES)),
     )
-    calibrations = {}
+    calibrations = []
     for name, bot in zip(players, bots, strict=True):
         found = measure_solved_accuracy(bot, loaded, solved)
         share, (low, high), _ = found.share()
@@ -166,14 +173,13 @@ def accuracy(
             f"{low:.1%} to {high:.1%}",
             *(f"{kept:.1%} of {number}" if number else "" for kept, _, number in phases),
         )
-        calibrations[name] = [
-            f"{value:+.2f}: {result:+.2f} ({number})" for value, result, number in found.calibration()
-        ]
+        bins = ", ".join(f"{value:+.2f}: {result:+.2f} ({number})" for value, result, number in found.calibration())
+        if bins:
+            calibrations.append(f"mean results (positions) by value, {name}: {bins}")
     console().print(f"{loaded}: {len(solved.positions)} positions in which some action loses the exact result")
     console().print(table)
-    for name, bins in calibrations.items():
-        if bins:
-            console().print(f"mean results (positions) by value, {name}: {', '.join(bins)}", soft_wrap=True)
+    for line in calibrations:
+        console().print(line, soft_wrap=True)
     if best_response:
         for name, bot in zip(players, bots, strict=True):
             values = [best_response_value(bot, loaded, player) for player in (0, 1)]
