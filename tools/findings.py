@@ -20,6 +20,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from stoneworks.cli.main import run
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.evaluation.match import wilson_interval
@@ -171,6 +172,10 @@ def opening_heat(findings: Findings) -> npt.NDArray[np.float32]:
     return np.where(heat > 0.01, heat, np.nan).astype(np.float32)
 
 
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
 def main(
     agent: Annotated[str, typer.Argument(help="A shipped agent, such as vadus.")],
     docs: Annotated[Path, typer.Option(help="Folder of the pages.")] = Path("docs"),
@@ -201,4 +206,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run(app)

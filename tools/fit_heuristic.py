@@ -24,6 +24,7 @@ import numpy.typing as npt
 import torch
 import typer
 
+from stoneworks.cli.main import run
 from stoneworks.envs.rules import Batch, Game, load_game
 from stoneworks.envs.rules.compiler.compiler import kernel, specialized_kernel
 from stoneworks.envs.rules.compiler.types import BoardArray, Float32s, Int16s, Int16Table, Record, StateArray
@@ -389,6 +390,10 @@ class Run:
         return float(json.loads(file.read_text())["score"])
 
 
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
 def main(
     game: Annotated[str, typer.Argument(help="Game string of a board with weights of its own.")],
     folder: Annotated[Path, typer.Option(help="Folder of the run.")],
@@ -421,4 +426,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run(app)

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import typer
 
+from stoneworks.cli.main import run
 from stoneworks.envs.rules import Batch, Game, load_game
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.shipped import find
@@ -95,6 +96,10 @@ def policy_player(game: Game, seed: int, sampled_actions: int) -> Player:
     return lambda batch, rows, step: (sampling if step < sampled_actions else best).step_batch(batch, rows)
 
 
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
 def main(
     page: Annotated[Path, typer.Argument(help="The page to write the table into.")],
     random_games: Annotated[int, typer.Option(min=1, help="Random games per board.")] = 1000,
@@ -122,4 +127,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run(app)

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import typer
 
+from stoneworks.cli.main import run
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.rules.compiler.types import BoardArray, StateArray
 from stoneworks.envs.rules.contract import heuristic
@@ -120,6 +121,10 @@ def _quick_games(
     return np.array(states, game.state_dtype), np.array(results, np.float64)
 
 
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
 def main(
     games: Annotated[list[str], typer.Argument(help="Game strings.")],
     num_games: Annotated[int, typer.Option("--games", min=1, help="Quick games of each.")] = 500,
@@ -135,4 +140,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run(app)

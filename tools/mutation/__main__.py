@@ -19,6 +19,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from stoneworks.cli.main import run
 from tools.mutation.mutants import Mutant, find_mutants, with_switches
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,6 +40,10 @@ GROUPS = {
 }
 
 
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
 def main(
     tests: Annotated[list[str] | None, typer.Argument(help="Test files and folders; all by default.")] = None,
     count: Annotated[int, typer.Option(min=1, help="Number of mutants, drawn from all.")] = 2000,
@@ -55,6 +60,9 @@ def main(
     """
     if group not in (None, *GROUPS):
         raise typer.BadParameter(f"group must be one of {', '.join(GROUPS)}, got {group!r}")
+    for test in tests or ():
+        if not (ROOT / test.partition("::")[0]).exists():
+            raise typer.BadParameter(f"tests must be files and folders of {ROOT}, got {test!r}")
     found = _find(changed_since)
     mutants = random.Random(seed).sample(found, min(count, len(found)))
     mutants = [mutant for mutant in mutants if group in (None, _group(mutant))]
@@ -119,7 +127,10 @@ def _copy_with(mutants: Sequence[Mutant], copy: Path) -> None:
 
 
 def _git(*arguments: str) -> str:
-    return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        raise ValueError(f"git {' '.join(arguments)}: {done.stderr.partition(chr(10))[0]}")
+    return done.stdout
 
 
 def _group(mutant: Mutant) -> str:
@@ -142,4 +153,4 @@ def _report(mutants: Sequence[Mutant], results: Path) -> None:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run(app)
