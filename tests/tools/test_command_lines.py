@@ -25,5 +25,7 @@ def test_bad_input_gives_one_line(tool, arguments, message, tmp_path, capsys):
         run(import_module(f"tools.{tool}").app, [text.format(folder=tmp_path) for text in arguments])
     assert status.value.code == 2
     error = capsys.readouterr().err
-    assert error.startswith("stoneworks: ") and message.format(folder=tmp_path) in error and len(error.splitlines()) == 1
+    assert error.startswith("stoneworks: ")
+    assert message.format(folder=tmp_path) in error
+    assert len(error.splitlines()) == 1
     assert not list(tmp_path.iterdir())
