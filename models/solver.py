@@ -100,7 +100,7 @@ class Solver:
             memory_mib: memory of the table, rounded down to a power of two; at least 1.
             table: a file that holds the table between searches (.npz); read if it exists, and written every ten minutes and at
                 the end of each :meth:`solve`, also by Ctrl-C.
-            order_by_evaluation: try actions in the order of the game's evaluation, if it has one, and not only of their success.
+            order_by_evaluation: try actions in the order of the game's heuristic, if it has one, and not only of their success.
                 It saves positions in Laido and costs positions in Taugo.
 
         Raises:

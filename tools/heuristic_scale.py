@@ -1,11 +1,11 @@
-"""The scale of a game's evaluation, fitted to the results of quick games.
+"""The scale of a game's heuristic, fitted to the results of quick games.
 
 A search uses ``tanh(evaluation / scale)`` as the expected result. This is a logistic regression without an intercept: the win
 probability of the player to move is the logistic function of ``2 / scale`` times the evaluation. The games are played by greedy
 bots from random openings. Positions that the evaluation considers decided are excluded, since they carry no information on the
 scale, and so are positions of games without a winner.
 
-``python -m tools.heuristic_scale "vadus(size=5)"`` prints the value of ``SCALE`` for the game's evaluation.
+``python -m tools.heuristic_scale "vadus(size=5)"`` prints the value of ``SCALE`` for the game's heuristic.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def evaluate_states(board: BoardArray, states: StateArray, values: Float32s) -> 
 
 
 def fit_scale(game: Game, num_games: int, seed: int) -> FittedScale:
-    """Play ``num_games`` quick games and fit the scale of the game's evaluation to their results.
+    """Play ``num_games`` quick games and fit the scale of the game's heuristic to their results.
 
     Raises:
         ValueError: the game has no heuristic, or no game has a winner and an undecided position.
@@ -130,7 +130,7 @@ def main(
     num_games: Annotated[int, typer.Option("--games", min=1, help="Quick games of each.")] = 500,
     seed: Annotated[int, typer.Option(min=0)] = 0,
 ) -> None:
-    """Fit the scale of each game's evaluation and print it."""
+    """Fit the scale of each game's heuristic and print it."""
     for name in games:
         fitted = fit_scale(load_game(name), num_games, seed)
         typer.echo(

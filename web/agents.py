@@ -119,7 +119,7 @@ class Agents:
                 if isinstance(value, (int, float)) and value > most:
                     raise RequestError(f"the {parameter.name} of {name} must be at most {most:g}")
         if spec.needs_heuristic and not has_heuristic(game):
-            raise RequestError(f"{name} needs an evaluation, and {game.name} has none")
+            raise RequestError(f"{name} needs a heuristic, and {game.name} has none")
         if spec.entry.needs_torch and find_spec("torch") is None:
             raise RequestError(f'{name} needs PyTorch: pip install "stoneworks[train]"')
         if spec.checkpoint is not None:

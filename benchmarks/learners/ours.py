@@ -155,7 +155,7 @@ class AlphaZeroPUCT(AlphaZeroScratch):
 
 
 class AlphaZeroOpen(AlphaZeroScratch):
-    """Gumbel AlphaZero with features, leaf values and, where the game has an evaluation, a teacher at the start."""
+    """Gumbel AlphaZero with features, leaf values and, where the game has a heuristic, a teacher at the start."""
 
     track: ClassVar[Track] = "open"
 

@@ -11,7 +11,7 @@ A game is a module, or a package with these modules, of which only the rules are
 ``drawing.py``            ``last_turn(state)`` and ``compose(state, annotations)``, optionally ``places(game, action)`` and
                           ``choice(game, action)`` (see :mod:`stoneworks.envs.drawing`)
 ``guide.json``            the rules in short, lessons and pictures of the rulings (see :mod:`stoneworks.envs.rules.guide`)
-``solved.json``           exact results of small boards, written by ``stoneworks solve``
+``solved/``               exact results of small boards, written by ``stoneworks solve``
 ========================  ==========================================================================================
 
 A game that is one module has all of these names in it. What a game has is found by these names (see
@@ -148,7 +148,7 @@ def rules_kernels(module: Mapping[str, Any]) -> Kernels:
     return {name: module[name] for name in (*REQUIRED_KERNELS, *OPTIONAL_KERNELS) if name in module}
 
 
-# -- The heuristic: an evaluation of positions, and an order of actions ------------------------------------------------
+# -- The heuristic: values of positions, and an order of actions ----------------------------------------------------------
 
 
 @linked

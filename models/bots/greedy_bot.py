@@ -1,4 +1,4 @@
-"""``GreedyBot``: searches one turn ahead for the best position by the game's evaluation; and the base class of such bots."""
+"""``GreedyBot``: searches one turn ahead for the best position by the game's heuristic; and the base class of such bots."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ActionValueBot(Bot):
         return [(one, 1 / len(best)) for one in best], action
 
     def analyze(self, state: State) -> Analysis:
-        """See :meth:`Bot.analyze`. The values are on the scale of the game's evaluation."""
+        """See :meth:`Bot.analyze`. The values are on the scale of the game's heuristic."""
         values, action = self._search_position(state)
         legal = np.array(state.legal_actions(), np.int64)
         evaluations = values[legal].astype(np.float64)

@@ -27,7 +27,7 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
 
     Raises:
         UnknownBotError: there is neither a bot nor a folder with this name.
-        MissingHeuristicError: the bot needs an evaluation and the game has none.
+        MissingHeuristicError: the bot needs a heuristic and the game has none.
         RegistrationError: the game or the bot of another package cannot be loaded.
         ValueError: the game is unknown, the seed is invalid, or the checkpoint does not fit the game.
     """
@@ -48,7 +48,7 @@ def default_bot(game: Game) -> str:
 
 
 def playable_bots(names: Iterable[str], game: Game) -> tuple[str, ...]:
-    """Return the names of those bots that can play ``game``; some need an evaluation.
+    """Return the names of those bots that can play ``game``; some need a heuristic.
 
     Raises:
         UnknownBotError: a name is not that of a bot.

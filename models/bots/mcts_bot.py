@@ -1,4 +1,4 @@
-"""``MCTSBot``: Monte Carlo tree search (UCT) with random playouts or evaluations, with names such as ``mcts:400``."""
+"""``MCTSBot``: Monte Carlo tree search (UCT) with random playouts or the heuristic, with names such as ``mcts:400``."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _make_trees(
 class MCTSBot(Bot):
     """Plays the most visited action of a UCT search (see :mod:`stoneworks.models.search.uct`).
 
-    Leaves are evaluated by one random playout each, or by the evaluation of the game: at once, or at the end of the turn.
+    Leaves are evaluated by one random playout each, or by the game's heuristic: at once, or at the end of the turn.
 
     Between moves of one game, the bot keeps the part of its tree below the current position. The kept part counts as
     visits; each step runs its full number of simulations in addition, unless the position is proven or has ``MAX_VISITS``.

@@ -69,7 +69,7 @@ class NetworkBot(Bot):
         return self._of_records(records, self._infer_many)
 
     def _infer_many(self, planes: npt.NDArray[np.float32]) -> Outputs:
-        """Return what ``_infer`` does, but for rounding, for :meth:`policy_and_value`."""
+        """Return what ``_infer`` does, except for rounding, for :meth:`policy_and_value`."""
         return self._infer(planes)
 
     def _of_records(

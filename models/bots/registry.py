@@ -90,7 +90,7 @@ class BotEntry(Entry):
         bot: path ``"module:Class"`` of a subclass of :class:`stoneworks.models.Bot`, imported on first use.
         usage: format of its names, such as ``"mcts:<simulations>"``; defaults to ``name``. If it has a colon, and neither
             budgets nor parameters are declared, any text may follow the colon.
-        needs_heuristic: whether the bot requires games with an evaluation.
+        needs_heuristic: whether the bot requires games with a heuristic.
         starts_programs: whether the text after the colon is a command. Such names are rejected in data files (see
             :func:`~stoneworks.models.bots.spec.check_name_in_file`).
         reads_file: whether the text after the colon is a path.

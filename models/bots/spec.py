@@ -128,7 +128,7 @@ class BotSpec:
 
     @property
     def needs_heuristic(self) -> bool:
-        """Whether the bot requires games with an evaluation."""
+        """Whether the bot requires games with a heuristic."""
         rated = "first_play_urgency" in self.parameters
         return self.entry.needs_heuristic or rated or self.parameters.get("leaf", "playout") != "playout"
 

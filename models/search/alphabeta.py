@@ -1,6 +1,6 @@
-"""Alpha-beta search: iterative deepening over turns with a transposition table, using the greedy bot's evaluations.
+"""Alpha-beta search: iterative deepening over turns with a transposition table, using the game's heuristic.
 
-A template over a game's four kernels and the two kernels of its evaluation (see :mod:`stoneworks.envs.rules.compiler.compiler`).
+A template over a game's four kernels and the two kernels of its heuristic (see :mod:`stoneworks.envs.rules.compiler.compiler`).
 Each action is a node, but depth is measured in turns and decreases only when the player to move changes. Evaluations are
 reliable only at the end of a turn, and turn length varies by game: one action in Laido, two in Vadus, a whole line in
 Taugo. A depth in actions would cut most Taugo lines off halfway. Values likewise change sign only when the player to move

@@ -1,6 +1,6 @@
 """Beam search over the actions of one turn, evaluated at the end of the turn.
 
-A template over a game's four kernels and the two kernels of its evaluation (see :mod:`stoneworks.envs.rules.compiler.compiler`).
+A template over a game's four kernels and the two kernels of its heuristic (see :mod:`stoneworks.envs.rules.compiler.compiler`).
 A turn may have any number of actions, and its legal actions may depend on the previous ones.
 """
 
@@ -44,7 +44,7 @@ def no_heuristic(board: Record, state: Record, player: int) -> float:
 
 @kernel
 def rate_equally(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
-    """Replace ``rate_actions`` for games without an evaluation."""
+    """Replace ``rate_actions`` for games without a heuristic."""
     ratings[:] = 0
 
 

@@ -22,7 +22,7 @@ from stoneworks.envs.rules.parts import may_win_kernel
 MAX_TURN_ACTIONS = 6
 
 
-# -- The contract: optional kernel of an evaluation ----------------------------------------------------------------------
+# -- The contract: optional kernel of a heuristic ----------------------------------------------------------------------
 
 
 @linked

@@ -420,7 +420,7 @@ class SearchTree:
             game: the game.
             max_nodes: maximum number of nodes, at least 1.
             max_edges: maximum number of edges, at least ``game.num_actions``.
-            evaluate_leaves: whether to use the game's evaluation at leaves instead of random playouts.
+            evaluate_leaves: whether to use the game's heuristic at leaves instead of random playouts.
             first_play_urgency: see :class:`Search`; None disables it.
             whole_turns: see :class:`Search`.
 

@@ -42,7 +42,7 @@ class SearchConfig(Document):
             heuristic of the game with its fitted scale; ``playouts``, random playouts; or ``none``.
         leaf_value_weight: weight of these values, in [0, 1]; the network has the rest; a schedule.
         teacher_share: share of the run, at its start, in which the one-turn search of the greedy bot plays instead of the
-            search with the network; the game needs an evaluation.
+            search with the network; the game needs a heuristic.
         leaf_value_playouts: random playouts per leaf, for ``leaf_values: playouts``.
         discount: discount of values and results per action: a win in n actions counts as its n-th power, so that the
             winning side finishes the game and the losing side prolongs it; a schedule.

@@ -28,7 +28,7 @@ def short_term_values(positions: npt.NDArray[np.void]) -> npt.NDArray[np.float32
     is ``(1 - decay**d) * v + decay**d * (average of the next one)``; after the last position comes the result.
 
     Args:
-        positions: all ``n`` stored positions of one game, in order, complete but for this target.
+        positions: all ``n`` stored positions of one game, in order, complete except for this target.
 
     Returns:
         ``float32[n, 3]``, one column per horizon, for the player to move, in [-1, 1].

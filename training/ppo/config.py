@@ -129,7 +129,7 @@ class PPOConfig(RunConfig):
 
     @classmethod
     def game_defaults(cls, game: Game) -> Mapping[str, Any]:
-        """Return defaults that depend on the game: some bots need an evaluation."""
+        """Return defaults that depend on the game: some bots need a heuristic."""
         opponents = playable_bots(PPOMatchesConfig().opponents, game)
         return {"matches.opponents": opponents} | ({} if "greedy" in opponents else {"opponents.greedy": 0.0})
 

@@ -1,6 +1,6 @@
 """Features of Vadus and Laido: the walls of both colors, the values of groups, and who is ahead.
 
-The evaluation describes walls (see :mod:`stoneworks.envs.games.hexhex.walls`).
+The heuristic describes walls (see :mod:`stoneworks.envs.games.hexhex.walls`).
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def fill_wall_features(
         color: the viewer's color, 0 for Black, 1 for White.
         num_free: number of stones that may be placed in this turn: of the viewer, if positive, or of the opponent, if negative.
         tie: 1 if the viewer would win if the game ended now and no groups of the same rank differed, -1 for a loss, 0 for a draw.
-        scale: scale of the evaluation.
+        scale: scale of the heuristic.
         planes: output.
     """
     work = np.empty((NUM_ROWS, board.num_cells + 1), np.int16)

@@ -1,4 +1,4 @@
-"""Evaluation of Vadus and Laido: the best walls that each color has or can still build.
+"""Heuristic of Vadus and Laido: the best walls that each color has or can still build.
 
 A wall is a path of stones between two edge points. A finished wall is a group worth 2L - n (V4), so long paths without
 extra stones score best. One breadth-first search from all edge points, with cost 0 for own stones and 1 for empty points,
@@ -235,7 +235,7 @@ def survey_walls(
 
 @kernel
 def black_advantage(board: Record, state: Record, color_to_act: int, num_free: int, standing: int) -> float:
-    """Return the evaluation of the position from Black's perspective.
+    """Return the value of the position from Black's perspective.
 
     Args:
         board: the board constants.

@@ -1,6 +1,6 @@
 """Features of Taigo: the value of each empty hex for both colors, and the threats.
 
-The evaluation describes them (see :mod:`stoneworks.envs.games.taigo.heuristic`).
+The heuristic describes them (see :mod:`stoneworks.envs.games.taigo.heuristic`).
 """
 
 from __future__ import annotations

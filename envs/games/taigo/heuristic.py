@@ -168,7 +168,7 @@ def heuristic(board: Record, state: Record, player: int) -> float:
 
 @kernel
 def evaluate_windows(board: Record, state: Record, player: int, totals: Record, completions: Record) -> float:
-    """Return the evaluation of a position whose windows have been surveyed (see :func:`survey_windows`)."""
+    """Return the value of a position whose windows have been surveyed (see :func:`survey_windows`)."""
     mover = state.current_player
     other = 1 - mover
     advantage = WEIGHT_OF_MOVE * totals[mover] - totals[other]

@@ -51,7 +51,7 @@ DANGER_TO_WHO_ACTS = 0.1
 
 #: Additional weight of an advantage when no tiles are left.
 URGENCY = 3.0
-#: Value of being able to capture all of the opponent's pieces: less than a win, more than any other evaluation.
+#: Value of being able to capture all of the opponent's pieces: less than a win, more than any other value.
 LAST_PIECES = 1e5
 
 #: Maximum number of opponent pieces on the board for which to search for a turn that captures all of them.

@@ -43,7 +43,7 @@ def bots() -> None:
 
     table = Table("bot", "plays")
     for entry in BOTS.loadable():
-        table.add_row(entry.usage, "games with an evaluation" if entry.needs_heuristic else "all games")
+        table.add_row(entry.usage, "games with a heuristic" if entry.needs_heuristic else "all games")
     for name in shipped.names():
         table.add_row(f"{name}, {name}@<simulations>", f"{name.partition('-')[0]}, as a checkpoint")
     console().print(table)

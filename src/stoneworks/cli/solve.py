@@ -28,7 +28,7 @@ def solve(
     ] = None,
     seconds: Annotated[float | None, typer.Option(help="Maximum time.")] = None,
     order_by_evaluation: Annotated[
-        bool, typer.Option(help="Try actions in the order of the game's evaluation.")
+        bool, typer.Option(help="Try actions in the order of the game's heuristic.")
     ] = True,
     picture: Annotated[Path | None, typer.Option(help="Draw the actions that keep the result (.svg or .png).")] = None,
     output: Annotated[
