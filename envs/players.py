@@ -106,9 +106,9 @@ def resolve_opponent(
         from stoneworks.models import load_bot
 
         return load_bot(opponent, game, seed=seed)
-    if isinstance(opponent, Player):
+    if isinstance(opponent, Player) and not isinstance(opponent, type):
         return opponent
-    if callable(opponent):
+    if callable(opponent) and not isinstance(opponent, type):
         return FunctionPlayer(opponent)
     raise ValueError(
         f"opponent must be the name of a bot, {SELF!r}, an object with step(state) and restart(), or a function from a "

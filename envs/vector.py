@@ -32,7 +32,7 @@ class VectorEnv(BatchEnv):
 
     There may be several opponents, each with a share of the games. The opponent of a game is sampled when the game
     starts. Each opponent is called once per round for all of its games with ``step_batch(batch, rows)``, or, if it
-    lacks this method, game by game with ``step(state)``.
+    lacks this method, game by game with ``step(state)``, whose state has an empty history.
 
     Attributes:
         game: the game.

@@ -163,6 +163,8 @@ def rate(
     first_seed, second_seed = np.random.SeedSequence(settings.seed).generate_state(2).tolist()
     changed = set(ladder.changed_players()) - players.keys()
     order = tuple(anchor for anchor in ratings.order if anchor not in changed)
+    if not order:
+        raise LadderError(f"the ladder of {ladder.game} must be made again, since all of its players have changed")
     scouted = play("scouting", order, settings.scout_pairs, first_seed)
     estimate, _ = rate_against(ratings, name, scouted)
     by_distance = sorted(order, key=lambda anchor: abs(ratings.rating(anchor)[0] - estimate))

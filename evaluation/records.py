@@ -1,4 +1,4 @@
-"""Records of games: one JSON object per line, written atomically, parsed strictly, and validated by replaying."""
+"""Records of games: one JSON object per line, written atomically and parsed strictly; ``GameRecord.replay`` checks the actions."""
 
 from __future__ import annotations
 

@@ -66,6 +66,7 @@ class PufferVectorEnv(PufferEnv):  # type: ignore[misc,valid-type]
         planes, info = self.games.reset(seed=self._seed if seed is None else seed)
         self._seed = None
         self._fill(planes, info["action_mask"])
+        self.rewards[:], self.terminals[:], self.truncations[:] = 0, False, False
         return self.observations, []
 
     def step(self, actions: npt.ArrayLike) -> tuple[Any, Any, Any, Any, list[dict[str, Any]]]:

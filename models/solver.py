@@ -15,7 +15,7 @@ import numpy.typing as npt
 from stoneworks.checks import check_integer, check_positive
 from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.parts import has_heuristic
-from stoneworks.files import naming_errors, replacing
+from stoneworks.files import naming_errors, replacing, sync_folder
 from stoneworks.models.search import proof_search
 from stoneworks.models.search.proof_search import Progress
 from stoneworks.models.search.turn_search import rating_kernels
@@ -98,8 +98,8 @@ class Solver:
         Args:
             game: the game. Its observations must determine the rest of the game, as those of all built-in games do.
             memory_mib: memory of the table, rounded down to a power of two; at least 1.
-            table: a file that holds the table between searches (.npz); read if it exists, and written every ten minutes and at
-                the end of each :meth:`solve`, also by Ctrl-C.
+            table: a file that holds the table between searches (.npz); read here if it exists, and written every ten minutes
+                and at the end of each :meth:`solve`, also by Ctrl-C. No other solver may use it at the same time.
             order_by_evaluation: try actions in the order of the game's heuristic, if it has one, and not only of their success.
                 It saves positions in Laido and costs positions in Taugo.
 
@@ -245,6 +245,9 @@ class Solver:
             return
         with naming_errors(self._file), replacing(self._file) as temporary, temporary.open("wb") as opened:
             np.savez(opened, game=np.array(self._name), table=self._table)
+            opened.flush()
+            os.fsync(opened.fileno())
+        sync_folder(self._file.parent)
 
     def _save_or_warn(self) -> None:
         try:

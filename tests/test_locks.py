@@ -64,6 +64,7 @@ def test_a_new_folder_in_which_nothing_was_written_is_removed_and_a_new_file_loc
         with refused, lock_file(file), lock_file(other), lock_file(file):
             pass
     assert not file.exists()
+    assert not list(tmp_path.glob(".*.lock"))
 
 
 def test_a_look_at_a_lock_does_not_refuse_it(tmp_path: Path) -> None:

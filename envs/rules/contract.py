@@ -82,7 +82,7 @@ def apply_action(board: BoardRecord, state: StateRecord, action: int) -> None:
 
 @linked
 def observe(board: BoardRecord, state: StateRecord, player: int, planes: Float32Table) -> None:
-    """Write every entry of ``planes`` (``float32[num_planes, height * width]``) from the perspective of ``player``."""
+    """Write every entry of ``planes`` (``float32[num_planes, height * width]`` in [0, 1]) as ``player`` sees the position."""
     raise NotImplementedError
 
 

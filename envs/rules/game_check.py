@@ -113,6 +113,8 @@ def _failures_of(game: Game, state: State) -> Iterator[str]:
             yield f"{_at(state)}: the observation of player {viewer} has values that are not finite"
         elif game.binary_observations and not np.isin(planes, (0, 1)).all():
             yield f"{_at(state)}: binary_observations is True; the observation of player {viewer} has other values than 0 and 1"
+        elif planes.min() < 0 or planes.max() > 1:
+            yield f"{_at(state)}: the observation of player {viewer} has values outside [0, 1]"
 
 
 def _check_records(game: Game, games: list[list[State]]) -> Iterator[str]:

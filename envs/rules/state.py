@@ -181,11 +181,11 @@ class State:
         return self._game.color_of(self, check_player(player))
 
     def history(self) -> list[int]:
-        """Return the actions that led to this state."""
+        """Return the actions that led to this state; none for a state made from a record, as in batches."""
         return list(self._history)
 
     def move_number(self) -> int:
-        """Return the number of actions played."""
+        """Return the number of actions in :meth:`history`."""
         return len(self._history)
 
     def perft(self, depth: int) -> int:

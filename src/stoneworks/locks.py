@@ -45,9 +45,16 @@ def lock_folder(folder: Path) -> Iterator[None]:
                         path.rmdir()
 
 
-def lock_file(file: Path) -> contextlib.AbstractContextManager[None]:
+@contextlib.contextmanager
+def lock_file(file: Path) -> Iterator[None]:
     """Lock a file that is going to be written, existing or not; its folder must exist. See :func:`lock_folder`."""
-    return _lock(file, file.with_name(f".{file.name}{LOCK_FILE}"))
+    lock_path = file.with_name(f".{file.name}{LOCK_FILE}")
+    with _lock(file, lock_path):
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):  # Windows keeps an open file
+                lock_path.unlink()
 
 
 def is_in_use(folder: Path) -> bool:

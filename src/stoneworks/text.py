@@ -12,7 +12,7 @@ def percent(*shares: float, digits: int = 1) -> str:
 
 def duration(seconds: float) -> str:
     """Return a duration as text: ``3 h 20 min``, ``12 min`` or ``45 s``."""
-    if seconds < 60:
+    if round(seconds) < 60:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"

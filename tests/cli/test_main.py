@@ -28,8 +28,10 @@ from stoneworks.evaluation.ladder import shipped_ladders
 from stoneworks.evaluation.player_rating import LEVELS, opponent_levels, shipped_ratings
 from stoneworks.evaluation.records import read_records
 from stoneworks.extras import MissingDependencyError, require_extra
+from stoneworks.locks import lock_file
 from stoneworks.models import load_bot
 from stoneworks.models.bots.bot import BotForfeit
+from stoneworks.text import duration
 
 
 def test_brackets_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,6 +79,26 @@ def test_a_module_is_imported_for_what_it_registers_also_in_workers(
         assert done.returncode == (2 if complaint else 0), done.stderr
         assert re.search(complaint, done.stderr)
         assert complaint or "oneply" in done.stdout
+
+
+def test_two_solvers_do_not_write_one_table(run_command: Run, tmp_path: Path) -> None:
+    table = tmp_path / "table.npz"
+    with lock_file(table):
+        code, out, err = run_command("solve", "vadus(size=2)", "--table", str(table))
+    assert (code, out, err) == (2, "", f"stoneworks: {table} is in use by another process\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_solver_cannot_write_is_refused_before_the_search(run_command: Run, tmp_path: Path) -> None:
+    (tmp_path / "vadus-size-2.json").mkdir()
+    code, out, err = run_command("solve", "vadus(size=2)", "--output", str(tmp_path))
+    assert (code, out) == (2, "")
+    assert "output must be a file in an existing folder, got" in err
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(59.4, "59 s"), (59.7, "1 min"), (3599, "1 h 0 min")])
+def test_durations_change_their_unit_once_rounded(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
 
 
 def test_on_a_full_disk_the_result_comes_first_and_then_an_error_with_the_path(
@@ -147,6 +169,7 @@ ARENA = ["arena", *MATCH[1:]]
             "output is for the start of a game, without actions, got 'b2'",
         ),
         (["web", "--data", __file__], "is a file.\n"),
+        (["web", "--agent", "a=greedy", "--agent", "a=random"], "got 'a=random' after 'a=greedy'"),
         (["web", "missing.jsonl"], "there is no folder or file 'missing.jsonl' to watch"),
         (["ladder", "show", "vadus(size=2)"], "no ladder for vadus(size=2)"),
         (["accuracy", "random", *MATCH[-2:], "--last-actions", "3"], "last_actions needs --make, got 3"),

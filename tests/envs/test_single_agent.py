@@ -163,7 +163,7 @@ def test_opponents_are_exchanged_between_games_and_may_be_names_bots_or_function
     env.set_opponent(load_bot("greedy", env.game, seed=0))
     env.reset()
     assert len(env.game_state.history()) == 1
-    for unknown in ("grandmaster", 42):
+    for unknown in ("grandmaster", 42, Bot):
         with pytest.raises(ValueError, match=str(unknown)):
             env.set_opponent(unknown)
 

@@ -323,7 +323,7 @@ def test_a_player_is_rated_on_a_ladder(ladder: Ladder, tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("torch")
-def test_a_changed_checkpoint_is_not_an_anchor(tmp_path: Path) -> None:
+def test_a_changed_checkpoint_is_not_an_anchor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = settings_of(("vadus", "random"), ("greedy", "random"), num_pairs=2)
     made = Ladder.of_result(play_arena(settings, tmp_path / "made"), "by hand")
     assert [recorded.name for recorded in made.checkpoints] == ["vadus"]
@@ -333,6 +333,10 @@ def test_a_changed_checkpoint_is_not_an_anchor(tmp_path: Path) -> None:
     assert changed.changed_players() == ("vadus",)
     with pytest.raises(ValueError, match=r"anchors must be players of the ladder \(.*\), got nobody"):
         rate("mcts:10", changed, tmp_path / "rated", anchors={"nobody": "random"})
+    monkeypatch.setattr(Ladder, "changed_players", lambda ladder: ladder.ratings.names)
+    with pytest.raises(LadderError, match=r"ladder of vadus\(size=3\) must be made again, since all of its players"):
+        rate("mcts:10", changed, tmp_path / "rated")
+    monkeypatch.undo()
     result = rate("mcts:10", changed, tmp_path / "rated", RateSettings(num_pairs=1, scout_pairs=1))
     assert {match.names[1] for match in result.matches} == {"random", "greedy"}
 
@@ -442,6 +446,8 @@ def test_a_ladder_is_made_shown_and_rated_on_by_one_command_each(run: Run, tmp_p
         in run("rate", "greedy", *OF_GAME, *options[:-1], "other")[2]
     )
     assert (tmp_path / "other" / "results.json").read_text() == "{}"
+    (tmp_path / "other" / "results.json").rename(tmp_path / "other" / "arena.json")
+    assert "got 'other', which has other files" in run("rate", "greedy", *OF_GAME, *options[:-1], "other")[2]
     assert run("ladder", "show", "--file", file)[1] == run("ladder", "show", GAME, "--file", file)[1]
     assert run("ladder", "show")[:2] == (0, "".join(f"{game}\n" for game in shipped_ladders()))
 

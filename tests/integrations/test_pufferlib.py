@@ -39,6 +39,10 @@ def test_every_game_steps_as_the_vector_environment_does(game: str) -> None:
         for given in infos:
             assert given["score"] == pytest.approx((1 + rewards[ended].mean()) / 2)
     assert num_ended > 10
+    env.rewards[:], env.terminals[:] = 1, True
+    env.reset(seed=2)
+    assert not env.rewards.any()
+    assert not (env.terminals | env.truncations).any()
 
 
 @pytest.mark.parametrize("backend", ["Serial", pufferlib.vector.PufferEnv])

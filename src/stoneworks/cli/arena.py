@@ -121,8 +121,8 @@ def rate(
     made, elo = loaded.made.to_fields(), loaded.ratings.elo.tolist()
     folder = options.folder_of("rate", loaded.game, [player, loaded.game, pairs, anchors, options.seed, made, elo])
     settings = RateSettings(num_pairs=pairs, num_anchors=anchors, seed=options.seed, trust_names=trust_names)
-    if (folder / RESULTS_FILE).exists() and not (folder / "scouting").exists():
-        raise ValueError(f"folder must be a new one or that of a rating, got {str(folder)!r}, which has other results")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / "scouting").exists():
+        raise ValueError(f"folder must be a new one or that of a rating, got {str(folder)!r}, which has other files")
     with progress_bar() as show:
         progress = partial(_show_pairs, show)
         result = rate_player(player, loaded, folder, settings, progress=progress, **options.machines())

@@ -19,7 +19,7 @@ def export(
     agent: Annotated[str, typer.Argument(help="Name of a shipped agent, such as 'vadus', or folder of a checkpoint.")],
     format: Annotated[Format, typer.Option(help="Format of the file.")] = Format.ONNX,
     output: Annotated[
-        Path | None, typer.Option(help="File to write (default: the agent's name, in this folder).")
+        Path | None, typer.Option(help="File to write (default: the name of the agent or folder, in this folder).")
     ] = None,
 ) -> None:
     """Export the network of an agent, for boards of any size; 'policy:FILE' plays it."""
@@ -33,6 +33,6 @@ def export(
             f"agent must be a shipped agent or the folder of a checkpoint, without a search, got {agent!r}"
         )
     checkpoint = load_checkpoint(folder)
-    path = Path(f"{folder.name}.{format}") if output is None else output
+    path = Path(f"{folder.resolve().name}.{format}") if output is None else output
     export_checkpoint(checkpoint, path)
     print(f"{path}: plays {checkpoint.game.name}, trained on {checkpoint.game}")

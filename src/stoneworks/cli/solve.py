@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,9 +28,7 @@ def solve(
         Path | None, typer.Option(help="File that keeps the table (.npz); the same command resumes the search.")
     ] = None,
     seconds: Annotated[float | None, typer.Option(help="Maximum time.")] = None,
-    order_by_evaluation: Annotated[
-        bool, typer.Option(help="Try actions in the order of the game's heuristic.")
-    ] = True,
+    order_by_evaluation: Annotated[bool, typer.Option(help="Try actions in the order of the game's heuristic.")] = True,
     picture: Annotated[Path | None, typer.Option(help="Draw the actions that keep the result (.svg or .png).")] = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder for the result, such as envs/games/vadus/solved in the repository.")
@@ -41,21 +40,24 @@ def solve(
     """
     from stoneworks.envs.rules import load_game
     from stoneworks.evaluation.folder import file_stem
+    from stoneworks.locks import lock_file
     from stoneworks.models.solved_game import SolvedGame
     from stoneworks.models.solver import Solver, TableNotSavedError
 
-    if output is not None:
-        check_folder("output", output)
     if output is not None and actions:
         raise ValueError(f"output is for the start of a game, without actions, got {' '.join(actions)!r}")
     for name, file, suffixes in (("picture", picture, (".svg", ".png")), ("table", table, (".npz",))):
         if file is not None:
             check_output_file(name, file, suffixes)
     loaded = load_game(game)
+    result_file = None if output is None else output / f"{file_stem(str(loaded))}.json"
+    if result_file is not None:
+        check_folder("output", result_file.parent)
+        check_output_file("output", result_file)
     state = loaded.deserialize_state("\n".join(actions or ()))
-    solver = Solver(loaded, memory_mib=memory, table=table, order_by_evaluation=order_by_evaluation)
     not_saved = None
-    with progress_bar() as show:
+    with nullcontext() if table is None else lock_file(table), progress_bar() as show:
+        solver = Solver(loaded, memory_mib=memory, table=table, order_by_evaluation=order_by_evaluation)
         try:
             solution = solver.solve(
                 state, seconds=seconds, progress=lambda done, known: show("positions", done, None, f"known: {known}")
@@ -73,8 +75,8 @@ def solve(
         raise not_saved
     if picture is not None:
         _draw_actions(state, solution.actions, picture)
-    if output is not None:
-        SolvedGame.of_solution(loaded, solution).save(output / f"{file_stem(str(loaded))}.json")
+    if result_file is not None:
+        SolvedGame.of_solution(loaded, solution).save(result_file)
 
 
 def _draw_actions(state: State, actions: Sequence[int], picture: Path) -> None:

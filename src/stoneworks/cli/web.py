@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -58,13 +59,18 @@ def web(
         watched or [],
         address=Address(address.host, address.port, tuple(address.allowed_hosts or ()), address.root_path),
         num_workers=workers,
-        agents=Agents(thinking_seconds, agents or (), dict(_name_and_bot(text) for text in agent or ())),
+        agents=Agents(thinking_seconds, agents or (), _bots_by_name(agent or ())),
         started=lambda url: print(f"the page is at {url} (press Ctrl-C to stop)", flush=True),
     )
 
 
-def _name_and_bot(text: str) -> tuple[str, str]:
-    name, equals, bot = text.partition("=")
-    if not (name and equals and bot):
-        raise ValueError(f"agent must be a name and a bot such as 'mine=runs/first/checkpoint@64', got {text!r}")
-    return name, bot
+def _bots_by_name(texts: Iterable[str]) -> dict[str, str]:
+    bots: dict[str, str] = {}
+    for text in texts:
+        name, equals, bot = text.partition("=")
+        if not (name and equals and bot):
+            raise ValueError(f"agent must be a name and a bot such as 'mine=runs/first/checkpoint@64', got {text!r}")
+        if name in bots:
+            raise ValueError(f"agent must have a name of its own, got {text!r} after '{name}={bots[name]}'")
+        bots[name] = bot
+    return bots

@@ -63,6 +63,10 @@ def keep_planes(board: Any, before: Any, state: Any, planes: Any) -> None:
         ({"max_game_length": lambda self: 3}, "a game has more actions than max_game_length.., 3: after "),
         ({"reasons": ()}, "ending is 1, which is not 1 . the index"),
         ({"observe": observe_twice}, "binary_observations is True; the observation of player 0"),
+        (
+            {"observe": observe_twice, "binary_observations": False},
+            r"the observation of player 0 has values outside \[0, 1\]",
+        ),
         ({"result_bounds": win_for_sure}, r"result_bounds are \[1, 1\]; the result for player 0 is -1"),
         ({"update_observation": keep_planes}, "the observation in a batch differs from that of the state"),
         ({"board_plane": "cells"}, "board_plane is 'cells'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 import os
@@ -120,6 +121,10 @@ def test_an_exported_checkpoint_is_its_network_on_boards_of_all_sizes(
     with pytest.raises(SystemExit) as ended:
         main(["export", str(folder), "--output", str(file)])
     assert ended.value.code == 0
+    with contextlib.chdir(folder), pytest.raises(SystemExit):
+        main(["export", "."])
+    assert (folder / "agent.onnx").read_bytes() == file.read_bytes()
+    (folder / "agent.onnx").unlink()
     exact = copy.deepcopy(network).double()
     for game in map(load_game, (trained_on, *others)):
         for number in (1, 7):
