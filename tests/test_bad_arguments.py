@@ -84,6 +84,7 @@ def test_a_wrong_argument_is_named(call: Callable[..., object], argument: str, v
     ("call", "words"),
     [
         (lambda: AlphaBetaBot(GAME, seconds=10**400), "seconds must be .* 0"),
+        (lambda: SETTINGS(batch=None, threads=2), "threads must be 1 with batch=None, got 2"),
         (
             lambda: make_leaf_values("greedy", GAME),
             "leaf_values must be one of heuristic, playouts, none, got 'greedy'",

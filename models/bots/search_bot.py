@@ -129,7 +129,7 @@ class SearchBot(NetworkBot):
         assert spec.budget is not None
         checkpoint = load_checkpoint(spec.checkpoint, game)
         network, of_search = checkpoint.network, dict(spec.parameters)
-        if spec.budget.unit == "seconds":
+        if spec.budget.unit == "seconds" or of_search.get("threads", 1) > 1:
             of_search.setdefault("batch", BATCH_IN_TIME)
         settings = playing_settings(checkpoint.play, game, network.features, **of_search)
         budget: dict[str, Any] = {spec.budget.unit: spec.budget.value}

@@ -75,7 +75,8 @@ class SearchSettings:
         leaf_value_weight: their weight, in [0, 1]; the network has the rest.
         features: whether the network sees the features of the game (see :mod:`stoneworks.envs.rules.parts`).
         batch: maximum number of leaves of one tree that are evaluated together, at least 1; those after the first are chosen
-            with virtual losses. None for the leaves of a round of sequential halving, which gives the results of 1.
+            with virtual losses. None for the leaves of a round of sequential halving, which gives the results of 1; only
+            with one thread.
         threads: number of threads that search the same trees, at least 1; with more than 1, results vary from run to run.
 
     Raises:
@@ -92,10 +93,16 @@ class SearchSettings:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        """Check the settings."""
+        """Check the settings.
+
+        Raises:
+            ValueError: a setting is out of bounds.
+        """
         if self.batch is not None:
             check_integer("batch", self.batch, 1, MAX_BATCH)
         check_integer("threads", self.threads, 1, MAX_THREADS)
+        if self.batch is None and self.threads > 1:
+            raise ValueError(f"threads must be 1 with batch=None, got {self.threads}")
         check_number("discount", self.discount, 0, 1, above_minimum=True)
         check_number("leaf_value_weight", self.leaf_value_weight, 0, 1)
 

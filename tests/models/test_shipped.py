@@ -15,7 +15,7 @@ from random_networks import save_network
 from stoneworks.envs.rules import load_game
 from stoneworks.models import UnknownBotError, load_bot, shipped
 from stoneworks.models.bots.policy_bot import PolicyBot
-from stoneworks.models.bots.search_bot import SearchBot
+from stoneworks.models.bots.search_bot import BATCH_IN_TIME, SearchBot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.description import PlaySettings
 from stoneworks.models.search.gumbel import Gumbel
@@ -79,6 +79,9 @@ def test_a_checkpoint_says_how_it_plays_and_a_number_behind_at_is_a_search(place
     assert (settings.discount, settings.leaf_value_weight, settings.batch, settings.threads) == (0.5, 0.25, None, 1)
     assert settings.rule == Gumbel(gumbel_scale=0, value_scale=0.3)
     assert (settings.leaf_values._scale, settings.leaf_values._num_playouts) == (0, 3)  # type: ignore[union-attr]
+    bot = load_bot(f"{folder}@16,threads=2", GAME, seed=1)
+    assert isinstance(bot, SearchBot)
+    assert bot.settings.batch == BATCH_IN_TIME, "so that both threads have leaves"
     bot = load_bot(f"{folder}@0.05s,threads=2", GAME, seed=1)
     assert isinstance(bot, SearchBot)
     assert (bot.seconds, bot.settings.batch, bot.settings.threads) == (0.05, 8, 2)

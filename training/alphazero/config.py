@@ -19,6 +19,8 @@ from stoneworks.models.search.puct import PUCT
 from stoneworks.training.runs.algorithms import Device, GameString, Int, MatchSettings, Opponents, RunConfig
 from stoneworks.training.runs.schedule import Schedule, progress_points, value_at
 
+#: Maximum length of a game: positions are stored with the number of actions to its end.
+MAX_ACTIONS = 2**16 - 1
 #: Observation planes with the stones of both players; games without them have no ownership as a training target.
 OWNERSHIP_PLANES = ("own_stones", "opponent_stones")
 
@@ -286,11 +288,13 @@ class AlphaZeroConfig(RunConfig):
         no_heuristic = f": {game} has no heuristic"
         no_heuristic_values = f"be playouts or none{no_heuristic}"
         of_games, on_device = self.self_play, self.self_play.device != "cpu"
+        longest = max(one.max_game_length() for one in (game, *games))
         for key, value, is_valid, allowed in (
             ("games", names, fits, f"be {game.name} with the planes of {game}"),
             ("games", names, not names or str(game) in names, f"contain game, {game}"),
             ("games", names, len(set(names)) == len(names), "be different"),
             ("games", self.games, not names or is_played, "have a share above 0 at any time"),
+            ("game", names or [self.game], longest <= MAX_ACTIONS, f"have at most {MAX_ACTIONS:,} actions"),
             ("search.capped_simulations", capped, is_capped, f"be at most search.simulations, {most}"),
             ("processes", self.processes, not self.cluster or self.processes != 0, "be -1 or >= 1 with a cluster"),
             ("self_play.device", of_games.device, not (on_device and self.cluster), "be cpu with a cluster"),

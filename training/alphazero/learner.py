@@ -189,9 +189,12 @@ def policy_losses(logits: Tensor, legal: Tensor, actions: Tensor, probabilities:
     """
     log_policy = functional.log_softmax(logits.masked_fill(~legal, -torch.inf), dim=1)
     kept = probabilities > 0
-    log_kept = log_policy.gather(1, actions).masked_fill(~kept, -torch.inf)
+    log_kept = log_policy.gather(1, actions).masked_fill(~kept, 0)
     rest = (1 - probabilities.sum(1)).clamp(min=0)
-    log_rest = torch.log1p(-log_kept.exp().sum(1).clamp(max=1 - 1e-6))
-    cross_entropy = -(probabilities * log_kept.masked_fill(~kept, 0)).sum(1) - rest * log_rest
+    others = legal & (actions.new_zeros(legal.shape).scatter_add(1, actions, kept.long()) == 0)
+    there_are_none = ~others.any(1)
+    log_others = log_policy.masked_fill(~others, -torch.inf).masked_fill(there_are_none[:, None], 0)
+    log_rest = log_others.logsumexp(1).masked_fill(there_are_none, 0)
+    cross_entropy = -(probabilities * log_kept).sum(1) - rest * log_rest
     entropy = -(torch.xlogy(probabilities, probabilities).sum(1) + torch.xlogy(rest, rest))
     return cross_entropy.mean(), entropy.mean()

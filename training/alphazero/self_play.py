@@ -214,7 +214,7 @@ class SelfPlay:
             self.num_positions += len(self._states)
         actions = result.actions
         if self._config.search.policy == "puct" and not self._is_taught:
-            actions = self._draw_by_visits(result.visits, actions)
+            actions = np.where(result.solved, actions, self._draw_by_visits(result.visits, actions))
         random_rows = self._draw_some_at_random(actions)
         self._apply(self._game.board, self._states, actions)
         for game, action in zip(self.games, actions.tolist(), strict=True):

@@ -126,14 +126,16 @@ class InProcessSelfPlay(GameSource):
 
     def step(self) -> tuple[list[PlayedGame], SelfPlayTimings]:
         """Play one action in each game of one part; return the finished games, and the time and counts of this step."""
-        game = max(self.parts, key=lambda game: (self._due[game], self._shares[game]))
+        # Sums of positions due are rounded, so a game without a share must not be among the candidates.
+        played = (game for game in self.parts if self._shares[game] > 0)
+        game = max(played, key=lambda game: (self._due[game], self._shares[game]))
         self_play = self.parts[game]
         timings, num_positions = self_play.timings, self_play.num_positions
-        played = self_play.step()
+        finished = self_play.step()
         num_positions = self_play.num_positions - num_positions
         for name, share in self._shares.items():
             self._due[name] += num_positions * (share - (name == game))
-        return played, self_play.timings.minus(timings)
+        return finished, self_play.timings.minus(timings)
 
     def _next_games(self, stop: threading.Event) -> tuple[Sequence[PlayedGame], SelfPlayTimings]:
         return self.step()

@@ -321,6 +321,11 @@ def test_games_that_do_not_fit_are_refused(games: Any, named: str) -> None:
         alphazero(games=games)
 
 
+def test_games_whose_length_cannot_be_stored_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"game must have at most 65,535 actions, got .*max_turns=40000"):
+        alphazero(game="trugo(tiles=12,radius=4,max_turns=40000)")
+
+
 @pytest.mark.parametrize("game", small_games())
 def test_a_run_of_each_game_resumes_from_its_files(tmp_path: Path, game: str) -> None:
     config = alphazero(game=game, positions=10**6, positions_per_iteration=1, self_play={"num_games": 1})

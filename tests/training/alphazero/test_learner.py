@@ -88,6 +88,11 @@ def test_the_policy_loss_is_a_cross_entropy_in_which_all_other_entries_are_one_e
         loss, _, gradient = losses_of(np.array([confident]), np.array([[0.5, 0.5, 0.0, 0.0]]), min(entries, 4))
         assert np.isfinite(loss)
         assert np.isfinite(gradient.numpy()).all()
+    # The rest has its gradient even where the network leaves it nothing.
+    policies, logits = np.array([[0.35, 0.35, 0.2, 0.1]]), np.array([[40.0, 40.0, 0.0, 0.0]])
+    loss, _, gradient = losses_of(logits, policies, 2)
+    assert loss == pytest.approx(0.7 * np.log(2) + 0.3 * 40, abs=1e-4)
+    np.testing.assert_allclose(gradient.numpy(), [[0.15, 0.15, -0.15, -0.15]], atol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])

@@ -165,6 +165,22 @@ def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_lat
     assert all(share == highest for share, highest in shares)
 
 
+def test_puct_plays_proven_wins_also_while_actions_are_drawn() -> None:
+    game = load_game("vadus(size=2)")
+    config = tiny(str(game), {"policy": "puct", "simulations": 30}, {"num_games": 50})
+    self_play = SelfPlay(game, Values(game), config, np.random.SeedSequence(0))
+    results, search = [], self_play.search.run
+    self_play.search.run = lambda *arguments: results.append(search(*arguments)) or results[-1]  # type: ignore[method-assign,func-returns-value]
+    num_solved = 0
+    for _ in range(12):
+        games = list(self_play.games)
+        self_play.step()
+        solved = np.flatnonzero(results[-1].solved)
+        assert [games[row].actions[-1] for row in solved] == results[-1].actions[solved].tolist()
+        num_solved += len(solved)
+    assert num_solved > 20
+
+
 def mixed_self_play(monkeypatch: pytest.MonkeyPatch, config: AlphaZeroConfig, network: Values) -> InProcessSelfPlay:
     monkeypatch.setattr(sources, "make_inference", lambda *_: network)
     return InProcessSelfPlay(Mock(playing_state_dict=dict), config, np.random.SeedSequence(3))
@@ -174,6 +190,15 @@ def lengths_of_games(self_play: InProcessSelfPlay, num_steps: int) -> Counter[st
     """Return the number of positions of finished games by game string."""
     finished = [one for _ in range(num_steps) for one in self_play.step()[0]]
     return Counter(one.game for one in finished for _ in one.positions)
+
+
+def test_a_game_without_a_share_is_not_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = tiny("vadus(size=2)").replace(games={"vadus(size=2)": 1, "vadus(size=3)": [[0, 0], [1, 1]]})
+    self_play = mixed_self_play(monkeypatch, config, Values(*map(load_game, config.games)))
+    self_play._due["vadus(size=2)"] = -1e-15  # rounded
+    self_play.step()
+    assert not self_play.parts["vadus(size=3)"].num_positions
+    assert self_play.parts["vadus(size=2)"].num_positions
 
 
 def test_games_have_their_shares_and_settings_follow_their_schedules(monkeypatch: pytest.MonkeyPatch) -> None:
