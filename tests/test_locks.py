@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,8 @@ def test_a_look_at_a_lock_does_not_refuse_it(tmp_path: Path) -> None:
             pass
     stop.set()
     looking.join()
+    with ThreadPoolExecutor(4) as pool:
+        assert not any(pool.map(is_in_use, [tmp_path] * 400)), "looks do not see each other"
 
 
 TERMINATED_IN_A_DESTRUCTOR = """

@@ -118,8 +118,11 @@ class Agents:
                 value = spec.arguments.get(parameter.argument)
                 if isinstance(value, (int, float)) and value > most:
                     raise RequestError(f"the {parameter.name} of {name} must be at most {most:g}")
-        if spec.needs_heuristic and not has_heuristic(game):
-            raise RequestError(f"{name} needs a heuristic, and {game.name} has none")
+        try:
+            if spec.needs_heuristic and not has_heuristic(game):
+                raise RequestError(f"{name} needs a heuristic, and {game.name} has none")
+        except RegistrationError as error:  # of a game whose heuristic cannot be imported
+            raise RequestError(str(error)) from None
         if spec.entry.needs_torch and find_spec("torch") is None:
             raise RequestError(f'{name} needs PyTorch: pip install "stoneworks[train]"')
         if spec.checkpoint is not None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import logging
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from functools import lru_cache
 from typing import Annotated, Any
 
@@ -39,6 +40,7 @@ from stoneworks.web.bot_processes import (
     SharedJobs,
     ValuesAnswer,
     WorkerError,
+    disconnected,
     version_of,
 )
 from stoneworks.web.requests import (
@@ -257,7 +259,7 @@ class AnalysisRoutes:
     async def _stream(self, request: Request, asked: AnalyzeBody) -> Response:
         """Return events with growing analyses until the client disconnects, or until the time limit of a bot."""
         found = self._processes.stream(await run_in_threadpool(self._job_in_progress, asked))
-        first = await anext(found, None)  # its errors have a status
+        first = await _first_unless_gone(request, found)  # its errors have a status
 
         async def events() -> AsyncIterator[str]:
             async with contextlib.aclosing(found):
@@ -295,6 +297,24 @@ class AnalysisRoutes:
             while len(self._analyses) > _MAX_ANALYSES:
                 self._analyses.popitem(last=False)
         return self._analyses[key]
+
+
+async def _first_unless_gone(request: Request, found: AsyncGenerator[AnalysisAnswer, None]) -> AnalysisAnswer | None:
+    """Return the first of the results, or None if there are none.
+
+    Raises:
+        RequestError: the client disconnected.
+    """
+    first: asyncio.Future[AnalysisAnswer | None] = asyncio.ensure_future(anext(found, None))
+    gone = asyncio.ensure_future(disconnected(request))
+    try:
+        await asyncio.wait((first, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not first.done():
+            raise RequestError("the request was canceled", 499)
+        return first.result()
+    finally:
+        gone.cancel()
+        first.cancel()
 
 
 def _by_action(game: Game, shares: Mapping[str, float]) -> dict[int, float]:

@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
 from stoneworks.models.machine import num_processors
 from stoneworks.web.agents import Agents
@@ -104,8 +104,8 @@ class Web:
             *GameRoutes(self._store, self._changes, positions, agents, self._processes).routes,
             *watch.routes(positions),
             Route("/api/{rest:path}", _no_such_route, methods=["GET", "POST"]),
-            Mount("/static", StaticFiles(directory=STATIC_FOLDER)),
-            Mount("/engine", StaticFiles(directory=ENGINE_FOLDER)),
+            Mount("/static", _UpToDateFiles(directory=STATIC_FOLDER)),
+            Mount("/engine", _UpToDateFiles(directory=ENGINE_FOLDER)),
             *(Route(path, self._page) for path in _PAGES),
         ]
         self._hosts = hosts
@@ -155,6 +155,16 @@ async def _answer_error(_: Request, error: Exception) -> Response:
     elif not isinstance(error, RequestError):
         error = RequestError(INTERNAL_ERROR, 500)
     return error_answer(error)
+
+
+class _UpToDateFiles(StaticFiles):
+    """Files that browsers compare with the server's at each use: after an upgrade, old and new ones do not fit."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """Return a file, or that it has not changed."""
+        response = await super().get_response(path, scope)
+        response.headers["cache-control"] = "no-cache"
+        return response
 
 
 def serve(

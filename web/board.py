@@ -498,39 +498,40 @@ def name_of(game: Game) -> str:
 
 
 def game_descriptions() -> list[GameDescription]:
-    """Describe all games that can be loaded."""
-    games = []
+    """Describe all games that can be loaded and drawn."""
+    described = []
     for entry in GAMES.loadable():
         try:
-            games.append(load_game(entry.name))
+            described.append(_description(load_game(entry.name)))
         except (MissingDependencyError, RegistrationError) as error:
             _LOG.warning("%s", error)
-    return [
-        {
-            "name": game.name,
-            "title": game.name.capitalize(),
-            "colors": list(game.colors),
-            "options": [
-                {
-                    "name": option,
-                    "default": value,
-                    "minimum": getattr(game.option_types[option], "minimum", None),
-                    "maximum": getattr(game.option_types[option], "maximum", None),
-                    "choices": getattr(game.option_types[option], "choices", None),
-                    "shown": game.option_types[option].always_shown,
-                }
-                for option, value in game.options.items()
-            ],
-            "summary": game.guide.rules,
-            "notation": game.guide.notation,
-            "titles": game.guide.titles,
-            "picture": _sample_picture(game),
-            "lessons": [lesson._asdict() for lesson in game.guide.lessons],
-            "boards": game.guide.boards,
-            "illustrated": bool(game.guide.illustrations),
-        }
-        for game in games
-    ]
+    return described
+
+
+def _description(game: Game) -> GameDescription:
+    return {
+        "name": game.name,
+        "title": game.name.capitalize(),
+        "colors": list(game.colors),
+        "options": [
+            {
+                "name": option,
+                "default": value,
+                "minimum": getattr(game.option_types[option], "minimum", None),
+                "maximum": getattr(game.option_types[option], "maximum", None),
+                "choices": getattr(game.option_types[option], "choices", None),
+                "shown": game.option_types[option].always_shown,
+            }
+            for option, value in game.options.items()
+        ],
+        "summary": game.guide.rules,
+        "notation": game.guide.notation,
+        "titles": game.guide.titles,
+        "picture": _sample_picture(game),
+        "lessons": [lesson._asdict() for lesson in game.guide.lessons],
+        "boards": game.guide.boards,
+        "illustrated": bool(game.guide.illustrations),
+    }
 
 
 def _sample_picture(game: Game) -> str:

@@ -13,6 +13,7 @@ may define these methods itself instead; then only Python has its texts.
 from __future__ import annotations
 
 import re
+import threading
 from functools import cache
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple, TypeAlias
@@ -71,6 +72,11 @@ def said(game: Any, function: str, state: Any, *action: int) -> Explanation:
 
 def _as_python(function: Any) -> FunctionType:
     """Return a function as Python runs it, with the kernels that it calls as such functions, too."""
+    with _MAKING:
+        return _make_plain(function)
+
+
+def _make_plain(function: Any) -> FunctionType:
     function = getattr(function, "py_func", function)
     if function not in _PLAIN:
         names = dict(function.__globals__)
@@ -79,14 +85,15 @@ def _as_python(function: Any) -> FunctionType:
         for name in set(function.__code__.co_names) & set(names):
             if getattr(names[name], "__name__", "").startswith("stoneworks.envs.games."):  # a module with kernels
                 of_module = vars(names[name]).items()
-                plain = {key: _as_python(value) for key, value in of_module if hasattr(value, "py_func")}
+                plain = {key: _make_plain(value) for key, value in of_module if hasattr(value, "py_func")}
                 names[name] = SimpleNamespace(**{**dict(of_module), **plain})
             elif hasattr(names[name], "py_func") or isinstance(names[name], FunctionType):
-                names[name] = _as_python(names[name])
+                names[name] = _make_plain(names[name])
     return _PLAIN[function]
 
 
 _PLAIN: dict[Any, FunctionType] = {}
+_MAKING = threading.Lock()  # functions are in _PLAIN before their names are replaced
 
 
 def _wide(record: np.void) -> SimpleNamespace:

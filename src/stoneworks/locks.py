@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from filelock import FileLock, Timeout
 LOCK_FILE = ".lock"
 #: Time to wait for a lock, which :func:`is_in_use` holds for a moment.
 _SECONDS = 0.5
+#: Two threads must not see each other's look at a lock.
+_LOOKING = threading.Lock()
 
 
 class InUseError(RuntimeError):
@@ -62,7 +65,7 @@ def is_in_use(folder: Path) -> bool:
     if not (folder / LOCK_FILE).exists():
         return False
     try:
-        with FileLock(folder / LOCK_FILE, timeout=0):
+        with _LOOKING, FileLock(folder / LOCK_FILE, timeout=0):
             return False
     except Timeout:
         return True

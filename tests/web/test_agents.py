@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("torch")
 
 from stoneworks import load_game
-from stoneworks.envs.rules import game_names
+from stoneworks.envs.rules import Game, RegistrationError, game_names
 from stoneworks.envs.rules.game_registry import GAMES
 from stoneworks.evaluation.ladder import load_ladder
 from stoneworks.models import register_bot, shipped
@@ -106,6 +106,23 @@ def test_a_broken_game_or_bot_of_another_package_does_not_affect_others(monkeypa
     assert Agents().listed(GAME)
     with pytest.raises(RequestError, match="no_such_module"):
         Agents().check("broken", GAME)
+
+
+def test_a_game_without_a_drawing_or_heuristic_that_can_be_imported_does_not_affect_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(game: Game) -> Any:
+        if game.name == "taugo":
+            raise RegistrationError("taugo: cannot import nothing")
+        return True
+
+    monkeypatch.setattr("stoneworks.web.board._sample_picture", fail)
+    monkeypatch.setattr("stoneworks.web.agents.has_heuristic", fail)
+    assert {game["name"] for game in game_descriptions()} == set(game_names()) - {"taugo"}
+    taugo = load_game("taugo(size=4)")
+    assert {"random", "mcts:100"} <= {bot["name"] for bot in Agents().listed(taugo)}
+    with pytest.raises(RequestError, match="taugo: cannot import nothing"):
+        Agents().check("greedy", taugo)
 
 
 def test_a_checkpoint_that_is_replaced_is_loaded_again(runs: Path) -> None:

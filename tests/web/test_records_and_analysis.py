@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import gzip
 import json
 import re
+from collections.abc import AsyncGenerator
 from typing import Any
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 
@@ -14,7 +17,11 @@ from stoneworks import load_game
 from stoneworks.envs.drawing import theme
 from stoneworks.evaluation.records import GameRecord
 from stoneworks.web import Replay
+from stoneworks.web.agents import Agents
+from stoneworks.web.analyzing import AnalysisRoutes, AnalyzeBody
+from stoneworks.web.board import Positions
 from stoneworks.web.bot_processes import think
+from stoneworks.web.requests import RequestError
 
 
 def test_variations_and_comments_travel_with_the_record_and_a_tree_is_saved_at_once(post: Any, client: Any) -> None:
@@ -167,6 +174,28 @@ def test_an_analysis_grows_until_it_is_left(client: Any) -> None:
         assert firsts == [row["action"] for row in one["actions"][:3] if row["visits"]]
     assert len(events_of(client, 2, **position)) == 2, "the processes are free again"
     assert client.post("/api/analyze", json={**position, "bot": "greedy"}).status_code == 200
+
+
+def test_an_analysis_that_is_left_before_its_first_result_ends() -> None:
+    ended = []
+
+    class Processes:
+        async def stream(self, job: dict[str, Any]) -> AsyncGenerator[Any, None]:
+            try:
+                await asyncio.sleep(600)
+                yield {}
+            finally:
+                ended.append(job["bot"])
+
+    async def leave() -> None:
+        request = Mock(receive=AsyncMock(return_value={"type": "http.disconnect"}))
+        routes = AnalysisRoutes(Positions(), Agents(), Processes(), watching=False)  # type: ignore[arg-type]
+        with pytest.raises(RequestError, match="canceled"):
+            await routes._stream(request, AnalyzeBody(game="vadus(size=3)", bot="mcts:10"))
+        await asyncio.sleep(0)
+
+    asyncio.run(leave())
+    assert ended == ["mcts:10"]
 
 
 def test_an_analysis_that_cannot_grow_is_one_event(client: Any) -> None:

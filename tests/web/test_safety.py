@@ -64,6 +64,8 @@ def test_every_answer_carries_the_policy(client: httpx.Client) -> None:
         assert "script-src 'self'" in policy
         assert "unsafe" not in policy.replace("'wasm-unsafe-eval'", "")
         assert headers["x-content-type-options"] == "nosniff"
+        if path.startswith(("/static", "/engine", "/play")):
+            assert headers["cache-control"] == "no-cache", "old and new files do not fit"
         assert "access-control-allow-origin" not in headers
 
 

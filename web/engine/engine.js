@@ -385,7 +385,7 @@ export class Play {
 
   /** The game without its last `number` actions. */
   back(number = 1) {
-    const play = Object.assign(new Play(this.engine), { actions: this.actions.slice(0, -number) });
+    const play = Object.assign(new Play(this.engine), { actions: this.actions.slice(0, this.actions.length - number) });
     play.records = this.records.slice(0, play.actions.length + 1);
     return play;
   }

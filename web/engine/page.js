@@ -192,15 +192,23 @@ class Table {
   async showHint() {
     const { version } = this;
     this.say("Searching for a hint");
-    const { action, value } = await this.client.ask("reply", { ...this.place, actions: this.actions, player: "agent" });
-    if (version !== this.version) return;
-    this.hint = [action];
-    this.show();
-    this.say(`Hint: ${action} (${Math.round(50 * (1 + value))} % expected result)`);
+    try {
+      const { action, value } = await this.client.ask("reply", { ...this.place, actions: this.actions, player: "agent" });
+      if (version !== this.version) return;
+      this.hint = [action];
+      this.show();
+      this.say(`Hint: ${action} (${Math.round(50 * (1 + value))} % expected result)`);
+    } catch (error) {
+      if (version === this.version) this.say(`There is no hint: ${error.message}`);
+    }
   }
 
   async copy() {
-    await navigator.clipboard.writeText(location.href);
+    try {
+      await navigator.clipboard.writeText(location.href);
+    } catch {
+      return this.say(`The address of this game is ${location.href}`); // the browser does not allow it
+    }
     announce("Copied");
     this.say("The address of this game is copied.");
   }

@@ -68,7 +68,7 @@ export class Board {
    *   whether it replaces the last action of the turn.
    * @param options `onChosen(text)`, called where an action takes several places, with what follows; `onMiss({x, y, chosen})`,
    *   called for a click on the picture where nothing is legal, after those on the places `chosen`; `foresee(action)`, which
-   *   promises the picture after an action; `signal`, which ends the keys that count while the mouse is over the board.
+   *   promises the picture after an action; `signal`, which ends what the board listens to outside of itself.
    */
   constructor(onAction, { onChosen = () => {}, onMiss = () => {}, foresee = null, signal } = {}) {
     this.onAction = onAction;
@@ -92,9 +92,10 @@ export class Board {
       this.onMiss(click);
     });
     this.element.addEventListener("pointerdown", (event) => {
-      this.byFinger = event.pointerType === "touch";
+      this.byFinger = event.pointerType !== "mouse";
     });
     document.addEventListener("keydown", (event) => this.turnKey(event), { signal });
+    window.addEventListener("resize", () => this.position && this.fitZoom(), { signal });
     this.element.addEventListener("wheel", (event) => {
       if (!this.preview || !event.target.closest(".hit")) return;
       event.preventDefault();
@@ -243,9 +244,13 @@ export class Board {
     const radii = Object.values(this.position.places ?? {}).map((place) => place[2]);
     const width = this.scroll.clientWidth;
     if (!radii.length || !width) return;
-    const diameter = (2 * Math.min(...radii) * width) / this.viewBox[2];
-    this.factor = Math.max(1, FINGER / diameter);
-    if (!this.isZoomed) this.zoomButton.hidden = this.factor < 1.1;
+    const diameter = (2 * Math.min(...radii)) / this.viewBox[2];
+    this.factor = Math.max(1, FINGER / (diameter * width));
+    if (this.isZoomed) return;
+    // The height of a phone held sideways makes the picture narrower than its column.
+    const isByFinger = matchMedia("(pointer: coarse)").matches;
+    const shown = isByFinger ? Math.min(width, (this.picture.clientHeight * this.viewBox[2]) / this.viewBox[3]) : width;
+    this.zoomButton.hidden = FINGER < 1.1 * diameter * shown;
   }
 
   zoom() {

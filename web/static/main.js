@@ -45,6 +45,7 @@ async function route() {
   }
   if (own === visit) {
     main.replaceChildren(view);
+    if (own > 1 && document.activeElement === document.body) main.focus({ preventScroll: true }); // what had the focus is gone
     view.dispatchEvent(new CustomEvent("shown"));
   }
 }

@@ -4,20 +4,23 @@ import { isAbort, post } from "./api.js";
 
 let current = null;
 
-/** Prepares bots for a game, one after the other, and gives an earlier preparation up. Returns a promise; it does not fail. */
+/** Prepares bots for a game, one after the other, and gives an earlier preparation up. Resolves to whether all are ready. */
 export function prepare(game, bots) {
   const key = JSON.stringify([game, bots]);
   if (current?.key === key) return current.done;
   current?.controller.abort();
   const controller = new AbortController();
   const run = async () => {
+    let areReady = true;
     for (const bot of bots) {
       try {
         await post("prepare", { game, bot }, controller.signal);
       } catch (error) {
+        areReady = false;
         if (current?.controller === controller && !isAbort(error)) current = null; // the turn says what is wrong
       }
     }
+    return areReady;
   };
   current = { key, controller, done: run() };
   return current.done;

@@ -33,6 +33,10 @@ def test_stones_are_drawn_in_their_colors_and_the_last_turn_is_marked(monkeypatc
         drawing, stones = draw(state), state.record["stones"]
         for color in (0, 1):
             assert len(centers(drawing, f"stones color-{color}")) == (stones == color + 1).sum()
+    monkeypatch.setattr(type(load_game("vadus")), "colors", ("White", "Black"))
+    assert len(centers(draw(played("vadus(size=3)", "c3")), "stones color-1")) == 1, "a white stone"
+    monkeypatch.undo()
+    monkeypatch.setattr("stoneworks.envs.drawing.drawing_of", lambda game: None)
     one, two = played("vadus(size=3)", "c3 b2 c1 d4"), played("vadus(size=3)", "c3 b2 c1")
     drawings = draw(one), draw(two), draw(two, last_actions=[]), draw(State.from_record(two.get_game(), two.record))
     assert [len(centers(drawing, "last-move")) for drawing in drawings] == [1, 2, 0, 0]

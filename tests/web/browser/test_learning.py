@@ -11,6 +11,7 @@ from pages import LISTED, HeldRequests, OpenPage, assert_accessible, assert_fits
 from stoneworks import load_game
 from stoneworks.envs.drawing import action_places
 from stoneworks.envs.rules import Lesson, game_names
+from stoneworks.web.agents import Agents
 
 
 def play(page: Page, lesson: Lesson) -> None:
@@ -62,6 +63,10 @@ def test_a_newcomer_plays_the_lessons_and_reads_the_illustrated_rules(visit_on_s
     page.get_by_role("button", name="Play a first game").click()
     page.wait_for_url("**/play/**")
     expect(page.locator(".players")).to_contain_text("Person")
+    board = next(iter(guide.boards.values()), {})
+    listed = Agents().listed(load_game(name, **board))
+    easy = next((bot["name"] for bot in listed if (bot["level"] or "").startswith("Easy")), "random")
+    expect(page.locator(".players")).to_contain_text(easy)
 
     page = visit_on_screens(f"/learn/{name}")
     page.get_by_role("link", name="Illustrated rules").click()

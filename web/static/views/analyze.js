@@ -274,7 +274,7 @@ class AnalysisPage {
       "aria-label": "Agent of the value curve",
       onchange: () => {
         this.curveAgent = this.curveChoice.value;
-        this.updateCurve();
+        this.updateCurve(true);
       },
     });
     this.curveChoice.append(...this.bots.filter((bot) => bot.values).map((bot) => h("option", { value: bot.name, selected: bot.name === this.curveAgent }, bot.name)));
@@ -792,7 +792,7 @@ class AnalysisPage {
 
   // -- The value curve ---------------------------------------------------------------------------------------------------
 
-  async updateCurve() {
+  async updateCurve(isAsked = this.auto) {
     this.curveRunning?.abort();
     const own = new AbortController();
     this.curveRunning = own;
@@ -824,6 +824,7 @@ class AnalysisPage {
     };
     this.drawCurve = draw;
     draw();
+    if (!isAsked) return;
     try {
       for (let first = 0; first < keys.length; ) {
         if (this.values.has(keys[first])) {

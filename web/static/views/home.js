@@ -51,8 +51,8 @@ async function newGame(games, go, signal) {
     try {
       const bots = await botsFor(text);
       const easy = bots.find((bot) => bot.level?.startsWith("Easy"))?.name ?? "mcts:10";
-      unrated.hidden = bots.some((bot) => bot.level);
       if (!isLatest()) return;
+      unrated.hidden = bots.some((bot) => bot.level);
       await Promise.all(
         seats.map((seat, index) => {
           const before = seat.select.length ? seat.value : index ? easy : null;
@@ -79,8 +79,8 @@ async function newGame(games, go, signal) {
     countSeconds((seconds) => {
       ready.textContent = `Preparing ${choice.game.title}: its programs are compiled, once on this machine … ${seconds} s`;
     }, AbortSignal.any([own.signal, signal]));
-    await prepare(choice.text(), bots);
-    if (!own.signal.aborted) ready.textContent = "Ready.";
+    const areReady = await prepare(choice.text(), bots);
+    if (!own.signal.aborted) ready.textContent = areReady ? "Ready." : "";
     own.abort();
   }
 

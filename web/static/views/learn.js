@@ -155,12 +155,12 @@ class Lessons {
     if (reasons.length && isSame(position, this.position)) this.board.say(reasons.join("; "), click);
   }
 
-  /** Starts a game on the smallest named board against the easiest opponent but one. */
+  /** Starts a game on the smallest named board against an easy opponent. */
   async playGame() {
     const options = Object.values(this.game.boards ?? {})[0] ?? {};
     const shown = Object.entries(options).map(([name, value]) => `${name}=${value}`);
     const game = shown.length ? `${this.game.name}(${shown.join(",")})` : this.game.name;
-    const easy = (await botsFor(game)).find(({ level }) => level === "Easy");
+    const easy = (await botsFor(game)).find(({ level }) => level?.startsWith("Easy"));
     const created = await post("games", { game, players: [null, easy?.name ?? "random"], confirm: true });
     this.go(`play/${created.id}`);
   }

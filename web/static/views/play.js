@@ -105,8 +105,9 @@ class GamePage {
 
   // -- Showing -----------------------------------------------------------------------------------------------------------
 
-  show(game) {
-    if (this.game && game.revision < this.game.revision) return;
+  /** Shows a game, unless it is older than the shown one; `isRestored` if the server has only that. */
+  show(game, isRestored = false) {
+    if (!isRestored && this.game && game.revision < this.game.revision) return;
     const before = this.game;
     this.game = game;
     const isOtherPosition = before?.current !== game.current;
@@ -328,7 +329,10 @@ class GamePage {
     this.card = h(
       "section",
       { class: "board-card", "aria-label": "Result" },
-      button("×", () => this.card.remove(), { class: "quiet close", "aria-label": "Close" }),
+      button("×", () => {
+        this.card.remove();
+        this.board.focus();
+      }, { class: "quiet close", "aria-label": "Close" }),
       h("h2", {}, headline),
       why.length ? h("p", {}, why.join(": ")) : null,
       h(
@@ -537,11 +541,13 @@ class GamePage {
         else {
           const signal = AbortSignal.any([this.signal, waiting.signal]);
           const path = this.isLost ? `games/${this.id}` : `games/${this.id}/wait`;
-          const answer = await get(path, this.isLost ? {} : { revision: this.game.revision }, signal);
+          const { revision } = this.game;
+          const answer = await get(path, this.isLost ? {} : { revision }, signal);
           await this.sending; // until then, clicks on buttons have no effect
           const wasLost = this.isLost;
           this.isLost = false;
-          if (wasLost || answer.revision > this.game.revision) this.show(answer);
+          const isRestored = answer.revision < revision; // imported again, or of other data after a restart
+          if (wasLost || isRestored || answer.revision > this.game.revision) this.show(answer, isRestored);
         }
       } catch (error) {
         if (error.status === 404) return;

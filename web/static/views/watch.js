@@ -51,7 +51,7 @@ export async function showWatch(view, { query, signal, go }) {
     showSources(list, sources, chosen);
     const source = sources.find((one) => one.id === chosen);
     if (source) changed.textContent = [source.state, `changed ${when(source.modified)}`].filter(Boolean).join(", ");
-    if (!source) overview.replaceChildren(overviewOf(sources));
+    if (!source) keepFocus(overview, () => overview.replaceChildren(overviewOf(sources)));
   });
   const source = known.find((one) => one.id === chosen);
   if (!source) return;
@@ -86,6 +86,7 @@ function addressOf(source) {
 }
 
 function showSources(list, sources, chosen) {
+  const scrolled = new Map([...list.querySelectorAll("ul")].map((part) => [part.ariaLabel, part.scrollTop]));
   list.replaceChildren();
   for (const [kind, title] of Object.entries(KINDS)) {
     const found = sources.filter((source) => source.kind === kind).sort((one, other) => one.name.localeCompare(other.name));
@@ -94,7 +95,7 @@ function showSources(list, sources, chosen) {
       h("h2", {}, title),
       h(
         "ul",
-        {},
+        { "aria-label": title },
         found.map((source) =>
           h(
             "li",
@@ -109,6 +110,7 @@ function showSources(list, sources, chosen) {
         ),
       ),
     );
+    list.lastChild.scrollTop = scrolled.get(title) ?? 0;
   }
 }
 
@@ -355,7 +357,7 @@ function gamesTable(answer, hasMatches, shown, open) {
 }
 
 async function showReplay(part, record, signal) {
-  const board = new Board(() => {});
+  const board = new Board(() => {}, { signal });
   const why = h("p", { class: "faint" });
   const nextRequest = requestCounter();
   const show = async (at) => {
