@@ -183,7 +183,9 @@ class DeviceArrays:
         """
         if not isinstance(actions, self._torch.Tensor) or actions.device != self._arena.device:
             return self.put(HostArrays.actions(self, self.get(actions), number))  # type: ignore[arg-type]
-        integral = not (actions.is_floating_point() or actions.is_complex() or actions.dtype == self._torch.bool)
+        # uint64 would wrap around to NO_ACTION.
+        other = actions.dtype in (self._torch.bool, self._torch.uint64)
+        integral = not (actions.is_floating_point() or actions.is_complex() or other)
         if not integral or actions.shape != (number,):
             raise ValueError(f"actions must be {number} integers, got {actions.dtype} of shape {tuple(actions.shape)}")
         return actions.to(self._torch.int64).contiguous()

@@ -20,6 +20,8 @@ HEX_DIRECTIONS = ((1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1))
 SQUARE_DIRECTIONS = ((0, 1), (1, 0), (0, -1), (-1, 0))
 
 NO_NEIGHBOR = -1
+#: Neighbors are stored with 16 bits.
+MAX_CELLS = 2**15 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +100,14 @@ def _turns_and_reflections(num_turns: int) -> Iterator[tuple[str, int, bool]]:
 
 
 def _neighbors(on_board: npt.NDArray[np.bool_], steps: Sequence[tuple[int, int]]) -> npt.NDArray[np.int16]:
-    """Return ``Grid.neighbors`` of a board ``bool[height, width]``, given the step ``(column, row)`` in each direction."""
+    """Return ``Grid.neighbors`` of a board ``bool[height, width]``, given the step ``(column, row)`` in each direction.
+
+    Raises:
+        ValueError: there are more than ``MAX_CELLS`` cells.
+    """
     height, width = on_board.shape
+    if on_board.size > MAX_CELLS:
+        raise ValueError(f"grids must have at most {MAX_CELLS:,} cells, off the board or on it, got {height} x {width}")
     cells = np.full((height + 2, width + 2), NO_NEIGHBOR, np.int16)
     cells[1:-1, 1:-1] = np.where(on_board, np.arange(on_board.size).reshape(height, width), NO_NEIGHBOR)
     shifted = [cells[1 + up : 1 + up + height, 1 + right : 1 + right + width] for right, up in steps]

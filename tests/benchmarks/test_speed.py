@@ -140,6 +140,8 @@ def test_ratios_are_compared_where_there_are_any_and_rates_otherwise():
         *(speed.SLOWER, speed.UNCHANGED, speed.SLOWER, speed.UNCHANGED, speed.FASTER, speed.NEW),
     ]
     assert [change.factor for change in changes] == [0.625, 1.0, 0.5, 0.5, 2.0, None]
+    shares = [row("vadus", rate).replace(measure="time of learning, in %") for rate in ((31, 30, 32), (11, 10, 12))]
+    assert speed.compare_rows(shares[1:], shares[:1])[0].verdict == speed.UNCHANGED, "a share is no rate"
 
 
 def test_the_command_writes_a_wide_table_and_a_file_and_compares(tmp_path, run_command):

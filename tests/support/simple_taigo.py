@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoneworks.envs.games.taigo.heuristic import BLOCK_VALUES, WINDOW_VALUES
+from stoneworks.envs.games.taigo.heuristic import BLOCK_VALUES, WINDOW_VALUES, can_complete
 from stoneworks.envs.games.taigo.rules import DARK, HOLE, kind_of
 from stoneworks.envs.rules.compiler.compiler import kernel
 from stoneworks.envs.rules.compiler.types import Record
@@ -18,8 +18,8 @@ def survey_windows(board: Record, state: Record, totals: Record, completions: Re
         board: the board constants.
         state: the position.
         totals: output, ``float64[2]``, total value of the open windows of dark and of light.
-        completions: output, ``int64[2, 2]``, for dark and for light up to two different hexes that complete five, padded
-            with -1.
+        completions: output, ``int64[2, 2]``, for dark and for light up to two different hexes where a tile completes five,
+            padded with -1.
         values: output, ``float64[2, num_cells]``, value of a dark hex and of a light hex on each empty hex.
     """
     totals[:] = 0
@@ -62,7 +62,7 @@ def survey_windows(board: Record, state: Record, totals: Record, completions: Re
                 if state.cells[cell] >= 0:
                     values[color, cell] += WINDOW_VALUES[num_hexes + 1] - WINDOW_VALUES[num_hexes]
                     values[1 - color, cell] += BLOCK_VALUES[num_hexes]
-                    if num_hexes == 4:
+                    if num_hexes == 4 and can_complete(board, state, cell, color):
                         if completions[color, 0] < 0:
                             completions[color, 0] = cell
                         elif completions[color, 0] != cell:

@@ -154,6 +154,10 @@ def test_a_batch_of_tensors_has_all_methods() -> None:
                 batch.step(bad)
     with pytest.raises(ValueError, match=r"actions must be 4 integers, got torch\.float32"):
         other.step(torch.zeros(4))
+    with pytest.raises(
+        ValueError, match=r"actions must be 4 integers, got torch\.uint64"
+    ):  # 2**64 - 1 would be NO_ACTION
+        other.step(torch.tensor(np.full(4, 2**64 - 1, np.uint64)))
     for batch in (one, other):
         batch.load([0, 2], one.states[1:2], trusted=True)
     other.reset(torch.tensor([False, False, False, True]))

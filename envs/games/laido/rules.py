@@ -5,10 +5,11 @@ Like Vadus with one stone per turn, a pie rule, and a tie-break. The rulings L1 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from stoneworks.envs.games.hexhex.board import SIZE_OPTION, HexhexStonesGame, clear_stones
 from stoneworks.envs.games.hexhex.groups import compare_groups, group_bounds
@@ -177,6 +178,11 @@ class Laido(HexhexStonesGame):
     binary_observations: ClassVar[bool] = True
     action_help: ClassVar[str] = "expected a cell, such as e5, pass or swap"
     kernels: ClassVar[Kernels] = rules_kernels(globals())
+
+    def contradictions(self, records: npt.NDArray[np.void]) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
+        """See :meth:`Game.contradictions`."""
+        yield from super().contradictions(records)
+        yield "second_stone", records["second_stone"] != 0  # a turn of Vadus
 
     def color_of(self, state: State, player: int) -> int:
         """Return the color of ``player``, which changes with a swap (L1)."""

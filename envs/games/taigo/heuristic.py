@@ -69,7 +69,7 @@ def list_open_before(board: Record, state: Record, stone: int, axis: int, line: 
 
 @kernel
 def choose_completions(lacking: Record, completions: Record) -> None:
-    """Write ``completions`` from the windows that lack one hex (see :func:`survey_windows`)."""
+    """Write ``completions`` from the windows that a tile can complete (see :func:`survey_windows`)."""
     completions[:] = -1
     for color in range(2):
         first, last = 2**62, -1
@@ -94,8 +94,8 @@ def survey_windows(board: Record, state: Record, totals: Record, completions: Re
         board: the board constants.
         state: the position.
         totals: output, ``float64[2]``, total value of the open windows of dark and of light.
-        completions: output, ``int64[2, 2]``, for dark and for light up to two different hexes that complete five, padded
-            with -1: those of the first and of the last window that lacks one hex.
+        completions: output, ``int64[2, 2]``, for dark and for light up to two different hexes where a tile completes five, padded
+            with -1: those of the first and of the last window that lacks one hex and can have it.
         values: output, ``float64[2, num_cells]``, value of a dark hex and of a light hex on each empty hex; or ``float64[2, 0]``
             if they are not needed.
     """
@@ -103,7 +103,7 @@ def survey_windows(board: Record, state: Record, totals: Record, completions: Re
     values[:] = 0
     with_values = values.shape[1] > 0
     line = np.empty(9, np.int64)  # the hexes from four before to four after an occupied one
-    lacking = np.empty((3 * board.num_cells, 3), np.int64)  # windows that lack one hex: their number, color, that hex
+    lacking = np.empty((3 * board.num_cells, 3), np.int64)  # windows that a tile can complete: number, color, hex
     num_lacking = 0
     for stone in range(board.num_cells):
         kind = _kind(state.cells[stone])
@@ -136,7 +136,7 @@ def survey_windows(board: Record, state: Record, totals: Record, completions: Re
                     if with_values:
                         values[color, cell] += WINDOW_VALUES[num_hexes + 1] - WINDOW_VALUES[num_hexes]
                         values[1 - color, cell] += BLOCK_VALUES[num_hexes]
-                    if num_hexes == 4:
+                    if num_hexes == 4 and can_complete(board, state, cell, color):
                         lacking[num_lacking, 0] = 3 * line[4 - before] + axis
                         lacking[num_lacking, 1] = color
                         lacking[num_lacking, 2] = cell
@@ -181,10 +181,8 @@ def evaluate_windows(board: Record, state: Record, player: int, totals: Record, 
     mover_completes = False
     num_threats = 0
     for index in range(2):
-        if completions[mover, index] >= 0 and can_complete(board, state, completions[mover, index], mover):
-            mover_completes = True
-        if completions[other, index] >= 0 and can_complete(board, state, completions[other, index], other):
-            num_threats += 1
+        mover_completes |= completions[mover, index] >= 0
+        num_threats += completions[other, index] >= 0
     if mover_completes:
         advantage += CAN_COMPLETE
     elif num_threats == 2 and state.tiles_left >= 2:

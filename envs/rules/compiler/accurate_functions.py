@@ -50,7 +50,10 @@ _THIRD = 0.3333333333333333, 1.850371707708594e-17
 
 
 def accurate_exp(x: float) -> float:
-    """Return the exponential of ``x``, rounded nearly always to the nearest number."""
+    """Return the exponential of ``x``, rounded nearly always to the nearest number from -745 to 709.
+
+    Above, it may be off by two places, and is infinite from 709.78; below, it is 0.
+    """
     if not x < 709.0:
         return x if math.isnan(x) else np.inf if x > 709.78 else math.e * accurate_exp_in_range(x - 1.0)
     return 0.0 if x < -745.0 else accurate_exp_in_range(x)

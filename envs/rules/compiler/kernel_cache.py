@@ -16,11 +16,13 @@ import hashlib
 import logging
 import os
 import pickle
+import secrets
 import sys
 import tempfile
 import time
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from enum import EnumMeta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -104,7 +106,8 @@ def read_checked(file: Path) -> bytes | None:
 
 def write_checked(file: Path, payload: bytes) -> None:
     """Write a file with a checksum atomically. If the disk is full, log it."""
-    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    # Containers that share the folder may have equal process ids.
+    temporary = file.with_name(f".{file.name}.{secrets.token_hex(8)}.tmp")
     try:
         temporary.write_bytes(hashlib.sha256(payload).digest() + payload)
         os.replace(temporary, file)
@@ -176,7 +179,7 @@ def _remove_stale_files(folder: Path) -> None:
 def digest_of(function: Callable[..., Any], signature: tuple[Any, ...]) -> str:
     """Return a digest of everything that the machine code of ``function`` depends on, as 24 hexadecimal digits."""
     digest = hashlib.sha256(repr(_environment()).encode())
-    digest.update(repr(signature).encode())
+    digest.update(repr((signature, *_fields_of(signature))).encode())
     _add_value(digest.update, function, set())
     return digest.hexdigest()[:24]
 
@@ -184,11 +187,25 @@ def digest_of(function: Callable[..., Any], signature: tuple[Any, ...]) -> str:
 @cache
 def _environment() -> tuple[Any, ...]:
     versions = numba.__version__, llvmlite.__version__, np.__version__, sys.implementation.cache_tag
-    return _LINKING, *versions, cpu_target.target_context.codegen().magic_tuple(), _numba_config.BOUNDSCHECK
+    options = _numba_config.BOUNDSCHECK, int(_numba_config.OPT), getattr(_numba_config.OPT, "is_opt_max", False)
+    return _LINKING, *versions, cpu_target.target_context.codegen().magic_tuple(), *options
+
+
+def _fields_of(kinds: Iterable[Any]) -> Iterator[tuple[str, ...]]:
+    """Yield the names of the fields of the named tuples among numba types, which their own texts leave out."""
+    for kind in kinds:
+        if hasattr(kind, "instance_class"):
+            yield kind.instance_class._fields
+        yield from _fields_of(getattr(kind, "types", ()))
 
 
 def _add_value(add: Callable[[bytes], None], value: Any, seen: set[int]) -> None:
     """Add a global or constant that a kernel uses to a digest; for functions, recursively everything that they use."""
+    if isinstance(linked := getattr(value, "_cache", None), KernelCache):
+        add(linked.name.encode())  # the caller looks for a symbol of this name
+    # What numba sets itself depends on what has been compiled so far.
+    options = {name: kept for name, kept in getattr(value, "targetoptions", {}).items() if name != "_nrt"}
+    add(repr(sorted(options.items())).encode())
     value = getattr(value, "py_func", value)
     add(type(value).__qualname__.encode())
     if isinstance(value, types.FunctionType):
@@ -202,7 +219,8 @@ def _add_value(add: Callable[[bytes], None], value: Any, seen: set[int]) -> None
     elif isinstance(value, (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype)):
         add(repr(value).encode())
     elif isinstance(value, (types.ModuleType, type, types.BuiltinFunctionType, np.ufunc)):
-        add(value.__name__.encode())
+        members = list(value) if isinstance(value, EnumMeta) else []
+        add(repr((value.__name__, getattr(value, "_fields", ()), members)).encode())
     else:  # an intrinsic or similar: represented by its source file
         definition = getattr(value, "_defn", type(value))
         module = sys.modules.get(definition.__module__)

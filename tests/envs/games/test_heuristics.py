@@ -13,7 +13,7 @@ import pytest
 import simple_taigo
 import simple_taugo
 import simple_trugo
-from game_play import positions_of_random_games
+from game_play import played, positions_of_random_games
 from stoneworks.envs.games.taigo.heuristic import survey_windows
 from stoneworks.envs.games.taugo.lines import NONE
 from stoneworks.envs.games.trugo.heuristic import hand_written_heuristic
@@ -105,6 +105,19 @@ def test_windows_are_found_from_their_first_occupied_hex(name: str) -> None:
     for found in (totals, completions, values):
         np.testing.assert_array_equal(found[0], found[1])
     assert (completions >= 0).any(), "no window lacks only one hex"
+
+
+def test_a_double_threat_of_taigo_is_seen_in_all_orientations() -> None:
+    game = load_game("taigo(radius=4,tiles=20)")
+    texts = "e4-f3 f6-g6 f1-f2 g3-h3 g5-h5 i5-i4 h6-g7 e6-e7 i2-h2 d8-d7 c6-d6 c5-d5 c4-c3 e2-d3 g4-h4 f4+L d9-e8"
+    state = played(str(game), texts)
+    images = [game.initial_image(symmetry) for symmetry in game.symmetries]
+    for image, symmetry in zip(images, game.symmetries, strict=True):
+        for action in state.history():
+            image.apply_action(int(symmetry.actions[action]))
+    records = np.array([image.record for image in images], game.state_dtype)
+    values = values_of(game, records, heuristic_kernels(game))
+    np.testing.assert_allclose(values, [[-50026.5, 50026.5]] * len(images))
 
 
 # -- Learned weights ---------------------------------------------------------------------------------------------------

@@ -81,6 +81,12 @@ def test_neighbors_are_one_step_away_in_their_direction_and_symmetries_keep_them
             assert grid.neighbors[image][symmetry.directions].tolist() == of_neighbors
 
 
+def test_a_grid_whose_cells_do_not_fit_into_16_bits_is_refused() -> None:
+    assert square(181).neighbors.max() == 181**2 - 1
+    with pytest.raises(ValueError, match="grids must have at most 32,767 cells, off the board or on it, got 182 x 182"):
+        square(182)
+
+
 def test_cells_are_named_by_column_letter_and_row_number() -> None:
     grid = hexhex(2)
     assert grid.cell_names[:6] == ("a1", "b1", "c1", "d1", "e1", "a2")

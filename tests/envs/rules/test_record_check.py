@@ -107,6 +107,7 @@ def test_every_field_is_checked_and_named(game: Game) -> None:
         ("taugo(size=3)", "strings", 25),
         ("taugo(size=3)", "consecutive_passes", 3),
         ("vadus(size=2)", "consecutive_passes", 3),
+        ("laido(size=3)", "second_stone", 1),
     ],
 )
 def test_a_field_is_refused_just_beyond_its_range(game_string: str, field: str, value: int) -> None:

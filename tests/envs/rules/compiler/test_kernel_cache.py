@@ -8,6 +8,7 @@ import resource
 import types
 from collections import namedtuple
 from collections.abc import Iterator
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -144,3 +145,31 @@ def test_callers_of_a_renamed_kernel_are_compiled_again_since_they_are_linked_by
         return KernelCache("caller", types.FunctionType(code, {"called_kernel": called}), (numba.int64,)).name
 
     assert digest("evaluate") == digest("evaluate") != digest("heuristic")
+
+
+def digest_with(value: Any, *signature: Any) -> str:
+    """Return the digest of a function that uses ``value``."""
+    return kernel_cache.digest_of(lambda: value, signature)
+
+
+def test_the_digest_depends_on_the_fields_of_named_tuples_and_on_the_members_of_enums() -> None:
+    work, reordered = (namedtuple("Work", fields) for fields in ("visits moves", "moves visits"))  # type: ignore[misc]
+    assert digest_with(work) != digest_with(reordered)
+    types_of = [(numba.types.Tuple([numba.typeof(kind(1, 2)), numba.int64]),) for kind in (work, reordered)]
+    assert digest_with(0, *types_of[0]) != digest_with(0, *types_of[1])
+    assert digest_with(IntEnum("Color", {"RED": 2})) != digest_with(IntEnum("Color", {"RED": 5}))
+
+
+def test_the_digest_depends_on_options_and_on_the_names_of_linked_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert digest_with(numba.njit(double)) != digest_with(numba.njit(error_model="numpy")(double))
+    digests = set()
+    for signature in ((numba.float32,), (numba.float64,)):
+        linked: Any = numba.njit(double)
+        linked._cache = KernelCache("double", double, signature)
+        digests.add(digest_with(linked))
+    assert len(digests) == 2
+    before = digest_with(0)
+    kernel_cache._environment.cache_clear()
+    monkeypatch.setattr(kernel_cache._numba_config, "OPT", 0)
+    assert digest_with(0) != before
+    kernel_cache._environment.cache_clear()
