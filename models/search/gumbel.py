@@ -294,7 +294,8 @@ def choose_root_action(
 ) -> tuple[int, float]:
     """Write the improved policy, softmax(logits + sigma(completed Q)) (section 4, equation 11).
 
-    Return the action to play, and the sum over actions of policy times completed Q.
+    Return the action to play, and the sum over actions of policy times completed Q. In that sum, the Q of visited actions has the
+    discount of the action itself; comparisons of actions leave it out.
     """
     sign = sign_of(nodes[0].player)
     mixed, _, _, most_visits = mixed_value(nodes, edges, 0, sign)

@@ -69,7 +69,8 @@ class SearchSettings:
 
     Attributes:
         rule: selection rule of the search.
-        discount: discount factor per action, in (0, 1]; a win in n actions has value ``discount ** n``.
+        discount: discount factor per action, in (0, 1]; a win in n actions has value ``discount ** n``. Actions of a node are
+            compared by the values of the positions after them, without the discount of the action itself.
         solve: whether to propagate proven results and to look for wins within the turn at every leaf.
         leaf_values: additional values of leaves, mixed with the network's (see :mod:`stoneworks.models.search.leaf_values`).
         leaf_value_weight: their weight, in [0, 1]; the network has the rest.
