@@ -84,8 +84,9 @@ class Guard:
                 raise RequestError(f"duplicate header {name}")
         host = headers.get("host", "")
         named = _HOST.fullmatch(host.lower())
-        # The address of the connection itself is safe: DNS rebinding needs a name.
-        if named is None or (named["ip"] or named["name"]) not in {*self._hosts, scope["server"][0]}:
+        # The address of the connection itself, of IPv4 also on a socket of IPv6, is safe: DNS rebinding needs a name.
+        own = scope["server"][0].removeprefix("::ffff:")
+        if named is None or (named["ip"] or named["name"]) not in {*self._hosts, own}:
             raise RequestError(f"host {host[:80]!r} is not served here", 403)
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2].lower() != host.lower():

@@ -29,7 +29,7 @@ class Server:
         environment = os.environ | {"PYTHONUNBUFFERED": "1"}
         self.process = subprocess.Popen([*COMMAND, "web", *options], env=environment, **PIPES)
         line = self.process.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:([0-9]+)/", line)
+        found = re.search(r"http://(?:127\.0\.0\.1|\[::1\]):([0-9]+)/", line)
         if found is None:
             _, errors = self.process.communicate(timeout=30)
             raise AssertionError(f"the server did not start: {line}{errors}")

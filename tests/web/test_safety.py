@@ -225,6 +225,16 @@ def test_a_server_on_all_addresses_prints_one_that_it_serves(start_server: Any) 
     refused(httpx.get(f"http://127.0.0.2:{server.port}/api/info", headers=foreign, timeout=600), 403)
 
 
+def test_a_server_on_all_addresses_of_ipv6_serves_those_of_ipv4(start_server: Any) -> None:
+    try:
+        socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True).close()
+    except (OSError, ValueError):
+        pytest.skip("this machine has no sockets for both")
+    port = start_server("--host", "::").port
+    assert httpx.get(f"http://127.0.0.2:{port}/api/info", timeout=600).status_code == 200
+    assert httpx.get(f"http://[::1]:{port}/api/info", timeout=600).status_code == 200
+
+
 @pytest.mark.parametrize("prefix", ["", "/deep/games"])
 def test_a_prefix_may_be_removed_by_the_proxy_or_not(start_server: Any, prefix: str) -> None:
     server = start_server("--root-path", "/deep/games/")
