@@ -219,7 +219,7 @@ def _add_value(add: Callable[[bytes], None], value: Any, seen: set[int]) -> None
     elif isinstance(value, (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype)):
         add(repr(value).encode())
     elif isinstance(value, (types.ModuleType, type, types.BuiltinFunctionType, np.ufunc)):
-        members = list(value) if isinstance(value, EnumMeta) else []
+        members: list[Any] = list(value) if isinstance(value, EnumMeta) else []
         add(repr((value.__name__, getattr(value, "_fields", ()), members)).encode())
     else:  # an intrinsic or similar: represented by its source file
         definition = getattr(value, "_defn", type(value))
