@@ -66,18 +66,17 @@ def play(bots: list[Bot], game_name: str, opening: int, seat: int) -> float:
 
 
 @functools.cache
-def weights_of(game_name: str) -> str:
-    """Return the first digits of the SHA-256 of the weights of a game's agent, and of its heuristic if they are learned."""
+def weights_of(game_name: str, *players: str) -> str:
+    """Return the first digits of the SHA-256 of the weights of a game's agent, if it plays, and of a learned heuristic."""
     game = load_game(game_name)
     description = json.loads((shipped_folder() / game.name / METADATA_FILE).read_text(encoding="utf-8"))
+    of_agent = str(description["files"][WEIGHTS_FILE]["sha256"])[:12] if any("@" in name for name in players) else ""
     learned = Path(inspect.getfile(type(game))).with_name("heuristic.json")
-    digest = hashlib.sha256(learned.read_bytes()).hexdigest()[:12] if learned.exists() else ""
-    return str(description["files"][WEIGHTS_FILE]["sha256"])[:12] + digest
+    return of_agent + (hashlib.sha256(learned.read_bytes()).hexdigest()[:12] if learned.exists() else "")
 
 
 def read(path: Path) -> list[dict[str, Any]]:
     """Return the finished games of the players as they are now; a line that was cut off is left out."""
-    weights = {board: weights_of(board) for board in BOARDS}
     games = []
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
         try:
@@ -87,7 +86,7 @@ def read(path: Path) -> list[dict[str, Any]]:
         if absent := {*KEYS, "score", "processor"}.difference(game):
             raise ValueError(f"{path} has a line without {', '.join(sorted(absent))}")
         player = BOARDS.get(game["game"], "").format(game["seconds"])
-        if (player, weights.get(game["game"])) == (game["player"], game["weights"]):
+        if player == game["player"] and game["weights"] == weights_of(game["game"], player, game["opponent"]):
             games.append(game)
     return games
 
@@ -106,7 +105,7 @@ def missing(done: list[dict[str, Any]], seconds: float, pairs: int, only: str) -
             for opponent in opponents_of(game):
                 for seat in (0, 1):
                     names = player.format(seconds), opponent.format(seconds)
-                    values = (game, *names, seconds, opening, seat, weights_of(game))
+                    values = (game, *names, seconds, opening, seat, weights_of(game, *names))
                     if only in f"{game} {names[1]}" and values not in known:
                         yield dict(zip(KEYS, values, strict=True))
 

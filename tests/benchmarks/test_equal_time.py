@@ -31,7 +31,7 @@ def test_games_are_played_once_and_written_into_the_page(tmp_path: Path, monkeyp
     lines = path.read_text().splitlines()
     assert lines[:3] == [json.dumps(game) for game in games[:3]]
     assert len(equal_time.read(path)) == 4
-    monkeypatch.setattr(equal_time, "weights_of", lambda game: "of another agent")
+    monkeypatch.setattr(equal_time, "weights_of", lambda game, *players: "of another agent")
     assert equal_time.read(path) == []
 
 
