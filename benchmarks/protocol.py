@@ -92,7 +92,7 @@ TASKS = {
         Path(__file__).parent / "ladders" / "trugo-18.json",
     ),
     "trugo-18b": Task(
-        "trugo(max_turns=100,radius=5,tiles=18)", "fd2d245a5aeef442afbe22bcc71137958b1954b708a278d68808d5ee1d989b32"
+        "trugo(max_turns=100,radius=5,tiles=18)", "eb16dbe7d1c057bbe305eca66362acb99d8c86eb36241c197f7517605fd0405b"
     ),
     "vadus-9": Task("vadus(size=9)", "d6da8bde3b0eecfd6f966e0cb27054604e3340329a2f3db580d6780fbe1a72bb"),
     "taigo-12": Task("taigo(radius=12)", "b0220c1e08ecbfe2c858e65b53a55239e2425b778ae39ae293fa2eb922548cc2"),
