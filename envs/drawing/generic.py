@@ -44,8 +44,7 @@ def last_turn(state: State) -> list[int]:
 def compose(state: State, annotations: Annotations) -> Scene:
     """Return the scene of a position."""
     stones = np.full(state.game.grid.num_cells, EMPTY)
-    light = [name.lower() == "white" for name in state.game.colors]
-    pieces_of_colors = (WHITE, BLACK) if light == [True, False] else (BLACK, WHITE)
+    pieces_of_colors = (WHITE, BLACK) if state.game.colors[0].lower() == "white" else (BLACK, WHITE)
     for player in (0, 1):
         stones[_own_cells(state, player)] = pieces_of_colors[state.color_of(player)]
     return boards.scene_of_stones(state, stones, _board(state.game), annotations)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -36,7 +37,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield the path of a temporary file that replaces ``path`` at the end; after an error it is deleted."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    # Containers that share a folder may have equal process ids.
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         yield temporary
         os.replace(temporary, path)

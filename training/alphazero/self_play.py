@@ -214,7 +214,7 @@ class SelfPlay:
             self.num_positions += len(self._states)
         actions = result.actions
         if self._config.search.policy == "puct" and not self._is_taught:
-            actions = np.where(result.solved, actions, self._draw_by_visits(result.visits, actions))
+            actions = self._draw_by_visits(result)
         random_rows = self._draw_some_at_random(actions)
         self._apply(self._game.board, self._states, actions)
         for game, action in zip(self.games, actions.tolist(), strict=True):
@@ -233,13 +233,13 @@ class SelfPlay:
         simulations = self.simulations if full else self.capped_simulations
         return full, self.search.run(self._states, simulations, self.generator)
 
-    def _draw_by_visits(self, visits: npt.NDArray[np.int32], best: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return actions sampled by visit counts in games with few actions so far, and the best actions in the others."""
-        cumulative = visits.cumsum(axis=1)
+    def _draw_by_visits(self, result: SearchResult) -> npt.NDArray[np.int64]:
+        """Return actions sampled by visit counts in games with few actions and no proof so far, else the best actions."""
+        cumulative = result.visits.cumsum(axis=1)
         draws = self.generator.integers(cumulative[:, -1])[:, None]
         drawn = (cumulative > draws).argmax(axis=1)
         young = [len(game.actions) - game.num_opening_actions < SAMPLED_ACTIONS for game in self.games]
-        return np.where(young, drawn, best)
+        return np.where(young & ~result.solved, drawn, result.actions)
 
     def _draw_some_at_random(self, actions: npt.NDArray[np.int64]) -> list[int]:
         """Replace the actions of some games by random ones that do not end them, in place, and return these games."""

@@ -75,6 +75,11 @@ export async function botsFor(game) {
   return (await bots.get(game)).bots;
 }
 
+/** Returns the name of the bot whose level is easy, if bots of the board are rated. */
+export function easyOf(bots) {
+  return bots.find((bot) => bot.level?.startsWith("Easy"))?.name;
+}
+
 /** Returns a bot that was typed by name; an error says why there is none. */
 export async function botNamed(game, name) {
   return get("bot", { game, name });

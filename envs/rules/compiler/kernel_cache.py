@@ -16,7 +16,6 @@ import hashlib
 import logging
 import os
 import pickle
-import secrets
 import sys
 import tempfile
 import time
@@ -33,6 +32,8 @@ import numpy as np
 from numba.core import serialize
 from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
+
+from stoneworks.files import replacing
 
 # Numba has no type annotations for its internals.
 _numba_config: Any = numba.core.config
@@ -106,15 +107,11 @@ def read_checked(file: Path) -> bytes | None:
 
 def write_checked(file: Path, payload: bytes) -> None:
     """Write a file with a checksum atomically. If the disk is full, log it."""
-    # Containers that share the folder may have equal process ids.
-    temporary = file.with_name(f".{file.name}.{secrets.token_hex(8)}.tmp")
     try:
-        temporary.write_bytes(hashlib.sha256(payload).digest() + payload)
-        os.replace(temporary, file)
+        with replacing(file) as temporary:
+            temporary.write_bytes(hashlib.sha256(payload).digest() + payload)
     except OSError as error:
         logger.warning("cannot write the compiled kernel %s: %s", file, error)
-        with contextlib.suppress(OSError):
-            temporary.unlink()
 
 
 def _discard(file: Path, reason: object) -> None:

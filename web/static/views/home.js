@@ -1,6 +1,6 @@
 // The start page: a new game, and the games that are kept.
 
-import { botsFor, download, get, info, post } from "../api.js";
+import { botsFor, download, easyOf, get, info, post } from "../api.js";
 import { BotChoice } from "../bots.js";
 import { button, count, h, keepFocus, parseSvg, playerName, requestCounter, resultOfPlayers, sleep, table, tableRow, toast, when } from "../dom.js";
 import { GameChoice, howToPlay } from "../games.js";
@@ -50,7 +50,7 @@ async function newGame(games, go, signal) {
     rules.replaceChildren(howToPlay(game) ?? "");
     try {
       const bots = await botsFor(text);
-      const easy = bots.find((bot) => bot.level?.startsWith("Easy"))?.name ?? "mcts:10";
+      const easy = easyOf(bots) ?? "mcts:10";
       if (!isLatest()) return;
       unrated.hidden = bots.some((bot) => bot.level);
       await Promise.all(

@@ -1,6 +1,6 @@
 // Learning a game: small positions to play in, one after the other.
 
-import { ApiError, botsFor, get, info, post } from "../api.js";
+import { ApiError, botsFor, easyOf, get, info, post } from "../api.js";
 import { Board } from "../board.js";
 import { actionLabel, announce, button, h, inTurn, keepFocus, parseSvg, requestCounter } from "../dom.js";
 import { howToPlay } from "../games.js";
@@ -160,8 +160,8 @@ class Lessons {
     const options = Object.values(this.game.boards ?? {})[0] ?? {};
     const shown = Object.entries(options).map(([name, value]) => `${name}=${value}`);
     const game = shown.length ? `${this.game.name}(${shown.join(",")})` : this.game.name;
-    const easy = (await botsFor(game)).find(({ level }) => level?.startsWith("Easy"));
-    const created = await post("games", { game, players: [null, easy?.name ?? "random"], confirm: true });
+    const easy = easyOf(await botsFor(game)) ?? "random";
+    const created = await post("games", { game, players: [null, easy], confirm: true });
     this.go(`play/${created.id}`);
   }
 }
