@@ -189,9 +189,9 @@ class AlphaZeroConfig(RunConfig):
 
     Attributes:
         game: the game string; the checkpoint, the matches and the network's architecture are for this game.
-        games: share of the positions that are searched in full by game string, for self-play of several games with one
-            network, e.g. several board sizes; ``game`` must be one of them. Empty for ``game`` alone. Shares are relative to
-            their sum; each is a schedule. Of a game with random actions, only the positions after the last one are stored.
+        games: share of the training positions by game string, for self-play of several games with one network, e.g. several
+            board sizes; ``game`` must be one of them. Empty for ``game`` alone. Shares are relative to their sum; each is a
+            schedule. Of a game with random actions, only the positions after the last one are stored.
         positions: total number of training positions. The run ends with complete games, so there are a few more.
         positions_per_iteration: new positions per iteration, which ends with gradient steps and a new acting network.
         processes: number of self-play processes in addition to the learner; 0 to alternate in one process; -1 to choose

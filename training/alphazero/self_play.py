@@ -145,7 +145,8 @@ class SelfPlay:
     Attributes:
         games: the games in progress.
         search: the search, with its timers.
-        num_positions: number of training positions so far, those of unfinished games included.
+        num_positions: number of training positions so far, those of unfinished games included. A random action takes away those
+            before it.
         simulations: simulations of a full search at this time.
         capped_simulations: simulations of the other searches at this time.
     """
@@ -220,6 +221,7 @@ class SelfPlay:
         for game, action in zip(self.games, actions.tolist(), strict=True):
             game.actions.append(action)
         for row in random_rows:
+            self.num_positions -= len(self.games[row].positions)  # they are not stored
             self.games[row].count_as_opening()
         finished = [self._finish(row) for row in np.flatnonzero(self._states["ending"]).tolist()]
         self._seconds += time.perf_counter() - begin

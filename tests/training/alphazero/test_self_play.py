@@ -209,6 +209,12 @@ def test_games_have_their_shares_and_settings_follow_their_schedules(monkeypatch
     assert max(network.batch_sizes) == 80
     assert {33, 16} <= network.batch_sizes, "in proportion to the shares, but not fewer than 16"
     assert lengths["vadus(size=3)"] / lengths["vadus(size=2)"] == pytest.approx(0.29 / 0.7, rel=0.25)
+
+    config = tiny("vadus(size=2)", self_play={"num_games": 80, "random_action_share": 0.03})
+    config = config.replace(games={"vadus(size=2)": 1, "vadus(size=4)": 1})
+    network = Values(*map(load_game, config.games))
+    lengths = lengths_of_games(mixed_self_play(monkeypatch, config, network), 400)
+    assert lengths["vadus(size=4)"] / lengths["vadus(size=2)"] == pytest.approx(1, rel=0.15), "of those that are stored"
     search = {"simulations": [[0, 4], [1, 12]], "capped_simulations": [[0, 2], [1, 4]], "discount": [[0, 1], [1, 0.8]]}
     config = tiny("vadus(size=2)", search).replace(
         games={"vadus(size=2)": ((0.0, 1.0), (0.5, 0.0)), "vadus(size=3)": ((0.0, 0.0), (0.5, 1.0))}
