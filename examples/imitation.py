@@ -38,10 +38,14 @@ class Imitation(Algorithm):
 
     def __init__(self, config, network, folder):
         super().__init__(config, network, folder)
-        self.teacher = load_bot(config.teacher, self.game, config.seed)
         self.optimizer = torch.optim.Adam(network.parameters(), config.learning_rate)
-        self.generator = torch.Generator().manual_seed(config.seed)
+        self.seed(config.seed)
         self.played = play(self.game, self.teacher)
+
+    def seed(self, seed):
+        """Begin new sequences of random numbers."""
+        self.teacher = load_bot(self.config.teacher, self.game, seed)
+        self.generator = torch.Generator().manual_seed(seed)
 
     def iterate(self, stop):
         """Play a game, take gradient steps, and return the mean loss."""
@@ -60,13 +64,14 @@ class Imitation(Algorithm):
         return {"loss": np.mean(losses)}
 
     def state(self):
-        """Return what a resumed run needs: values for ``checkpoint.json`` and tensors."""
+        """Return what a resumed run needs: values for ``checkpoint.json`` and tensors. Its optimizer begins anew."""
         return {}, dict(zip(("planes", "actions", "results"), self.played, strict=True))
 
     def load(self, checkpoint, tensors):
         """Continue from a checkpoint."""
         self.network.load_state_dict(checkpoint.network.state_dict())
         self.played = [tensors[name] for name in ("planes", "actions", "results")]
+        self.seed(self.config.seed + 1 + self.done)  # the games must be other ones than before
 
 
 def play(game, teacher):

@@ -14,6 +14,7 @@ from stoneworks.envs.rules import Game, as_game, load_game
 from stoneworks.evaluation.records import GameRecord
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.training.alphazero.positions import check_positions, position_dtype
+from stoneworks.training.alphazero.replay_buffer import position_files, read_positions
 
 
 class Dataset(NamedTuple):
@@ -46,15 +47,14 @@ def dataset_of_run(
         all_symmetries: whether to return the images of all positions under each symmetry of the game.
 
     Raises:
-        ValueError: there are no positions, or not of this game.
+        CheckpointError: a file is damaged, or of another game.
+        ValueError: there are no positions.
     """
     loaded = as_game(game)
-    files = sorted(Path(positions).glob("*.npy"))
+    files = position_files(Path(positions))
     if not files:
         raise ValueError(f"{positions} must be a folder with the positions of a run; it has no .npy files")
-    stored = np.concatenate([np.load(file, allow_pickle=False) for file in files])
-    if stored.dtype != position_dtype(loaded):
-        raise ValueError(f"{positions} has positions of another game than {loaded}")
+    stored = np.concatenate([read_positions(file, position_dtype(loaded)) for _, file in files])
     check_positions(loaded, stored)
     policies = np.zeros((len(stored), loaded.num_actions), np.float32)
     # Lists of few actions are padded with action 0 and probability 0.

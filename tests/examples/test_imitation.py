@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import sys
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -16,14 +18,29 @@ from torch.nn import functional
 import stoneworks
 from processes import Run
 from stoneworks import load_bot, load_game
+from stoneworks.models.architecture import Architecture
 from stoneworks.models.checkpoint import load_checkpoint
+from stoneworks.models.network import make_network
 
 
-def test_it_is_trained(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_command: Run) -> None:
+@pytest.fixture
+def imitation(repository: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(repository / "examples")
     monkeypatch.delitem(sys.modules, "imitation", raising=False)
-    import imitation
+    return importlib.import_module("imitation")
 
+
+def test_a_resumed_run_plays_other_games(imitation: ModuleType, tmp_path: Path) -> None:
+    config = imitation.ImitationConfig(game="vadus(size=3)", games=30, teacher="random")
+    network = make_network(Architecture.of_game(load_game(config.game), config.network), seed=0)
+    first, later = (imitation.Imitation(config, network, tmp_path) for _ in range(2))
+    later.done = 1
+    later.load(SimpleNamespace(network=network), first.state()[1])
+    actions = [imitation.play(one.game, one.teacher)[1].tolist() for one in (first, later)]
+    assert actions[0] != actions[1]
+
+
+def test_it_is_trained(imitation: ModuleType, tmp_path: Path, run_command: Run) -> None:
     config = tmp_path / "run.yaml"
     config.write_text(
         "algorithm: imitation\ngame: vadus(size=3)\ngames: 30\nteacher: greedy\nnetwork: {channels: 16, blocks: 1}\n",

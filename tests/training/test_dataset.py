@@ -13,6 +13,7 @@ from game_play import played
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.evaluation.records import GameRecord
+from stoneworks.models.checkpoint import CheckpointError
 from stoneworks.training.dataset import dataset_of_records, dataset_of_run
 from stoneworks.training.runs.run import train_run
 from tiny_runs import alphazero
@@ -30,8 +31,15 @@ def test_a_run_gives_its_replay_buffer(tmp_path: Path) -> None:
     assert set(dataset.results.tolist()) == {-1, 0, 1}
     assert (np.abs(dataset.values) <= 1).all()
     assert np.corrcoef(dataset.results, dataset.values)[0, 1] > 0.3
-    with pytest.raises(ValueError, match=r"another game than laido\(size=3\)"):
+    with pytest.raises(CheckpointError, match="positions of another game"):
         dataset_of_run(tmp_path / "run" / "positions", "laido(size=3)")
+    file = next((tmp_path / "run" / "positions").glob("*.npy"))
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    for damaged in (bytes(content), bytes(content[:-10]), b""):
+        file.write_bytes(damaged)
+        with pytest.raises(CheckpointError, match=f"{file.name} is damaged"):
+            dataset_of_run(tmp_path / "run" / "positions", game)
     with pytest.raises(ValueError, match=r"no \.npy files"):
         dataset_of_run(tmp_path / "run", game)
 

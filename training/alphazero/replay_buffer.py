@@ -73,7 +73,9 @@ class ReplayBuffer:
             next_number += len(positions)
         if num_added and not files:
             raise CheckpointError(f"{folder} contains no positions, but the checkpoint {num_added}")
-        if next_number != num_added:
+        if next_number < num_added:
+            raise CheckpointError(f"{folder} lacks the positions from {next_number} to {num_added - 1}")
+        if next_number > num_added:
             raise CheckpointError(
                 f"{folder} contains positions up to {next_number - 1}, but the checkpoint only up to {num_added - 1}"
             )
@@ -119,27 +121,41 @@ class ReplayBuffer:
         self._ring[np.arange(first, first + len(kept)) % self.capacity] = kept
 
     def _files(self) -> list[tuple[int, Path]]:
-        return sorted((int(file.stem), file) for file in self._folder.glob("*.npy") if file.stem.isdecimal())
+        return position_files(self._folder)
 
     def _read(self, file: Path) -> npt.NDArray[np.void]:
-        content = memoryview(read_bytes(file, CheckpointError))
-        array, checksum = content[:-_CHECKSUM_BYTES], content[-_CHECKSUM_BYTES:]
-        if hashlib.sha256(array).digest() != checksum:
-            raise CheckpointError(f"{file} is damaged: its checksum does not match")
-        try:
-            positions: npt.NDArray[np.void] = np.load(io.BytesIO(array), allow_pickle=False)
-        except (ValueError, EOFError, OSError) as error:
-            raise CheckpointError(f"{file} is damaged: {error}") from None
-        if positions.dtype != self._dtype or positions.ndim != 1:
-            raise CheckpointError(f"{file} contains positions of a different dtype; expected those of the run's game")
-        # A file does not store whether records are aligned, which compiled kernels distinguish.
-        positions = positions.astype(self._dtype)
+        positions = read_positions(file, self._dtype)
         if self._check is not None:
             try:
                 self._check(positions)
             except ValueError as error:
                 raise CheckpointError(f"{file}: {error}") from None
         return positions
+
+
+def position_files(folder: Path) -> list[tuple[int, Path]]:
+    """Return the files of positions in a folder, each with the number of its first position, in their order."""
+    return sorted((int(file.stem), file) for file in folder.glob("*.npy") if file.stem.isdecimal())
+
+
+def read_positions(file: Path, dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
+    """Return the positions in a file.
+
+    Raises:
+        CheckpointError: the file is damaged, or has another dtype, and thus is of another game.
+    """
+    content = memoryview(read_bytes(file, CheckpointError))
+    array, checksum = content[:-_CHECKSUM_BYTES], content[-_CHECKSUM_BYTES:]
+    if hashlib.sha256(array).digest() != checksum:
+        raise CheckpointError(f"{file} is damaged: its checksum does not match")
+    try:
+        positions: npt.NDArray[np.void] = np.load(io.BytesIO(array), allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise CheckpointError(f"{file} is damaged: {error}") from None
+    if positions.dtype != dtype or positions.ndim != 1:
+        raise CheckpointError(f"{file} contains positions of another game: their dtype is different")
+    # A file does not store whether records are aligned, which compiled kernels distinguish.
+    return positions.astype(dtype)
 
 
 class ReplayBuffers:

@@ -17,7 +17,7 @@ with require_extra("train", "training runs"):
 
 #: Name of the auxiliary head and of the field of stored positions.
 SHORT_TERM_VALUES = "short_term_values"
-#: Mean number of actions after which each target takes the value of the search.
+#: Horizon of each average: its decay per action is 1 - 1 / horizon.
 HORIZONS = (6, 16, 50)
 
 

@@ -1,1 +1,1 @@
-"""PPO self-play with sb3-contrib's MaskablePPO."""
+"""PPO self-play, and a policy for sb3-contrib's MaskablePPO."""

@@ -84,6 +84,10 @@ class PPO(Algorithm[PPOConfig]):
         """See :attr:`Algorithm.play`."""
         return PlaySettings(deterministic_policy=self.config.deterministic_policy)
 
+    def close(self) -> None:
+        """Release the resources of the opponents."""
+        self.pool.close()
+
     def begin_update(self) -> None:
         """Seed the random numbers of this update and replace the opponents of new games."""
         for_torch, for_pool = self.config.seed_sequence(_UPDATE, self.updates).spawn(2)

@@ -51,6 +51,10 @@ class BotPlayer:
     def __init__(self, bot: Bot, name: str) -> None:
         self._bot, self.name = bot, name
 
+    def close(self) -> None:
+        """Release the resources of the bot."""
+        self._bot.close()
+
     def act(self, games: TrainingGames, rows: Tensor) -> Tensor:
         """See :class:`Player`. Raises ``IllegalActionError`` if the bot chooses an illegal action."""
         batch, places = games.on_processor(rows)
@@ -100,6 +104,12 @@ class OpponentPool:
             for name, of_bot in zip(self._shares, seeds, strict=True)
         }
         self._past: dict[int, NetworkPlayer] = {}  # by their numbers of updates, in this order
+
+    def close(self) -> None:
+        """Release the resources of the bots."""
+        for player in self._players.values():
+            if isinstance(player, BotPlayer):
+                player.close()
 
     def begin_update(self, update: int, seed: np.random.SeedSequence, games: TrainingGames) -> None:
         """Store the current policy if one is due, sample the past policies that play, and set the opponents of ``games``.

@@ -48,7 +48,7 @@ def torch_threads(number: int) -> Iterator[None]:
 def own_settings(threads: int) -> Iterator[None]:
     """Give a run torch settings and random generators of its own; those of the program are restored afterwards.
 
-    Stable-Baselines3 seeds and uses the global generators of Python, NumPy and torch.
+    PPO seeds and uses torch's global generator; registered algorithms may use those of Python and NumPy.
 
     Args:
         threads: number of torch threads; 0 leaves it unchanged.

@@ -49,6 +49,7 @@ from stoneworks.training.runs.run_folder import (
     METRICS_FILE,
     TENSORBOARD_FOLDER,
     add_metrics,
+    algorithm_of,
     check_training,
     runs_before,
     truncate_metrics,
@@ -246,7 +247,7 @@ class Run:
         if not resume:
             raise CheckpointError(f"{self.checkpoint} already exists; resume the run, or choose another folder")
         checkpoint = load_checkpoint(self.checkpoint)
-        check_training(checkpoint.training, self._unit, self.checkpoint)
+        check_training(checkpoint.training, algorithm_of(checkpoint.training, self.checkpoint).unit, self.checkpoint)
         check_unchanged(checkpoint.training["config"], self.config, str(self.checkpoint))
         return checkpoint
 

@@ -33,7 +33,7 @@ METRICS_FILE = "metrics.jsonl"
 MATCHES_FOLDER = "matches"
 TENSORBOARD_FOLDER = "tensorboard"
 
-_MAX_AMOUNT = 2**62
+_MAX_AMOUNT = 2**63
 
 
 class EarlierRun(Document):
@@ -125,7 +125,7 @@ def check_training(training: Mapping[str, Any], unit: str, source: str | os.Path
     for values in (training, training["config"], *training["match_results"]):
         amount = values.get(unit)
         if not isinstance(amount, int) or isinstance(amount, bool) or not 0 <= amount < _MAX_AMOUNT:
-            raise CheckpointError(f"{where}: {unit} must be an integer from 0 to 2**62, got {shown(amount)}")
+            raise CheckpointError(f"{where}: {unit} must be an integer from 0 to 2**63 - 1, got {shown(amount)}")
 
 
 def runs_before(training: Mapping[str, Any], source: str | os.PathLike[str]) -> list[dict[str, Any]]:

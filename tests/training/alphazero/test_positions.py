@@ -213,8 +213,10 @@ def test_a_missing_file_is_an_error_unless_it_is_the_oldest(tmp_path: Path) -> N
     with pytest.raises(CheckpointError, match="lacks the positions from 5 to 7"):
         opened(tmp_path, 10)
     (tmp_path / f"{8:012d}.npy").unlink()
-    with pytest.raises(CheckpointError, match="contains positions up to 4, but the checkpoint only up to 9"):
+    with pytest.raises(CheckpointError, match="lacks the positions from 5 to 9"):
         opened(tmp_path, 10)
+    with pytest.raises(CheckpointError, match="contains positions up to 4, but the checkpoint only up to 3"):
+        opened(tmp_path, 4)
     with pytest.raises(CheckpointError, match="contains no positions, but the checkpoint 3"):
         opened(tmp_path / "missing", 3)
     assert not (tmp_path / "missing").exists()
@@ -223,8 +225,8 @@ def test_a_missing_file_is_an_error_unless_it_is_the_oldest(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (np.zeros(3), "contains positions of a different dtype"),
-        (np.zeros((3, 1), DTYPE), "contains positions of a different dtype"),
+        (np.zeros(3), "contains positions of another game"),
+        (np.zeros((3, 1), DTYPE), "contains positions of another game"),
         (np.array([{}], object), "is damaged"),  # nothing is unpickled
         (numbered(0, 3), ": no positions of this game"),
     ],

@@ -36,7 +36,7 @@ from stoneworks.training.runs.config_files import dump_config
 from stoneworks.training.runs.display import stop_on_signals
 from stoneworks.training.runs.run import TrainingStatus, train_run
 from stoneworks.training.runs.run_folder import CONFIG_HEADER, read_metrics, truncate_metrics
-from tiny_runs import assert_equal_tensors, change_checkpoint, saved, stopped
+from tiny_runs import alphazero, assert_equal_tensors, change_checkpoint, saved, stopped
 
 
 @pytest.fixture(autouse=True)
@@ -247,6 +247,8 @@ def test_a_run_that_cannot_be_continued_is_refused(folder: Path) -> None:
     for changed, message in changes:
         with pytest.raises(ConfigError, match=message):
             train_run(config(steps=9, **changed), folder, resume=True)
+    with pytest.raises(ConfigError, match="algorithm is 'alphazero'; the run began with 'counting'"):
+        train_run(alphazero(positions=120), folder, resume=True)
     with pytest.raises(CheckpointError, match="already exists"):
         train_run(config(), folder)
     assert (folder / "checkpoint" / "checkpoint.json").read_bytes() == before
