@@ -18,7 +18,7 @@ from stoneworks.evaluation.records import GameRecord
 from stoneworks.evaluation.results import ArenaResult
 from stoneworks.evaluation.settings import ArenaChunk, ArenaSettings
 from stoneworks.evaluation.sprt import SprtDecision
-from stoneworks.evaluation.workers import Player, make_bot, play_chunks
+from stoneworks.evaluation.workers import Player, check_unchanged, make_bot, play_chunks
 from stoneworks.files import remove_temporary_files
 from stoneworks.locks import lock_folder
 from stoneworks.models import Bot
@@ -52,7 +52,7 @@ def play_arena(
     Raises:
         ArenaFolderError: the folder contains something else; the difference is named.
         InUseError: another process uses the folder.
-        ArenaPlayError: a player failed or returned an invalid answer. Finished chunks are kept.
+        ArenaPlayError: a player failed, returned an invalid answer, or was changed. Finished chunks are kept.
         ClusterError: the cluster cannot be used. Finished chunks are kept.
         OSError: a file cannot be written, such as on a full disk; it is named. Finished chunks are kept.
         ValueError: an argument is invalid, or a bot name is unknown.
@@ -81,12 +81,13 @@ def play_arena(
     checkpoints = player_hashes(everyone)
     ArenaFolder.check(folder, settings, checkpoints)  # before the lock, which writes to the folder
     with lock_folder(Path(folder)):
-        return _play(ArenaFolder(folder, settings, checkpoints), everyone, int(workers), cluster, progress)
+        return _play(ArenaFolder(folder, settings, checkpoints), everyone, checkpoints, int(workers), cluster, progress)
 
 
 def _play(
     stored: ArenaFolder,
     everyone: Mapping[str, Player],
+    checkpoints: Mapping[str, str],
     workers: int,
     cluster: str,
     progress: Callable[[ArenaResult], None] | None,
@@ -107,6 +108,7 @@ def _play(
             playing = play_chunks(settings, everyone, played.missing(), workers)
         with contextlib.closing(playing) as chunks:
             for chunk, records in chunks:
+                check_unchanged(everyone, checkpoints)
                 stored.write(chunk, records)
                 played.add(chunk, records)
                 result = played.result()
@@ -144,6 +146,7 @@ class _PlayedChunks:
 
     def __init__(self, settings: ArenaSettings, played: Mapping[ArenaChunk, tuple[GameRecord, ...]]) -> None:
         self._settings = settings
+        self._chunks = settings.chunks
         self._played = dict(played)
         # With a sequential test, only chunks up to its decision and without gaps count.
         self._counted: list[ArenaChunk] = []
@@ -159,7 +162,7 @@ class _PlayedChunks:
 
     def missing(self) -> list[ArenaChunk]:
         """Return the missing chunks."""
-        return [chunk for chunk in self._settings.chunks if chunk not in self._played]
+        return [chunk for chunk in self._chunks if chunk not in self._played]
 
     def uncounted(self) -> set[ArenaChunk]:
         """Return the finished chunks that do not count."""
@@ -178,13 +181,13 @@ class _PlayedChunks:
     def _counting(self) -> list[ArenaChunk]:
         if self._settings.sprt is not None:
             return self._counted
-        return [chunk for chunk in self._settings.chunks if chunk in self._played]
+        return [chunk for chunk in self._chunks if chunk in self._played]
 
     def _count(self) -> None:
         test = self._settings.sprt
         if test is None:
             return
-        for chunk in self._settings.chunks[len(self._counted) :]:
+        for chunk in self._chunks[len(self._counted) :]:
             if chunk not in self._played or self._decision is not SprtDecision.GOING_ON:
                 break
             self._counted.append(chunk)

@@ -12,7 +12,7 @@ from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.folder import player_hashes
 from stoneworks.evaluation.records import GameRecord
 from stoneworks.evaluation.settings import ArenaChunk, ArenaSettings
-from stoneworks.evaluation.workers import ArenaPlayError, Player, play_chunk, use_one_thread
+from stoneworks.evaluation.workers import ArenaPlayError, Player, play_chunk
 from stoneworks.extras import require_extra
 from stoneworks.registry import Entry, add_entries, added_entries
 
@@ -97,8 +97,7 @@ def _play(work: _Work, chunk: ArenaChunk) -> tuple[GameRecord, ...]:
     if os.path.isdir(work.folder):
         os.chdir(work.folder)  # paths of checkpoints may be relative to the folder of the driver
     check_identity(work.identity, _identity(work.settings, work.players))
-    use_one_thread()
-    return play_chunk(work.settings, work.players, chunk)
+    return play_chunk(work.settings, work.players, chunk, in_worker=True)
 
 
 def _identity(settings: ArenaSettings, players: Mapping[str, Player]) -> Identity:

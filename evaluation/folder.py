@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -55,14 +56,18 @@ def folder_name(game: Game | str, inputs: object) -> str:
 def player_hashes(players: Mapping[str, object]) -> dict[str, str]:
     """Return the SHA-256 hashes of players whose names do not identify them, to detect changes.
 
-    The hash is that of the description of a checkpoint, which contains the hash of the weights, or of the file of a policy. If a
-    player does not have the name of its bot, that name is hashed too, without paths.
+    The hash is that of the description of a checkpoint, which contains the hash of the weights, of the file of a policy, or of
+    the first file in the command of a program. If a player does not have the name of its bot, that name is hashed too,
+    without paths.
     """
     hashes = {}
     for name, player in players.items():
         with contextlib.suppress(UnknownBotError):
             spec = BotSpec.parse(player)  # type: ignore[arg-type]
-            files = [spec.checkpoint / METADATA_FILE] if spec.checkpoint is not None else [*spec.paths]
+            if spec.entry.starts_programs:
+                files = [Path(word) for word in shlex.split(spec.text) if Path(word).is_file()][:1]
+            else:
+                files = [*spec.paths] if spec.checkpoint is None else [spec.checkpoint / METADATA_FILE]
             contents = [file.read_bytes() for file in files if file.is_file()]
             if player != name:
                 bot = (spec.budget, spec.parameters) if contents else player

@@ -17,14 +17,15 @@ from rich.table import Table
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game
 from stoneworks.evaluation.arena import play_arena
+from stoneworks.evaluation.folder import player_hashes
 from stoneworks.evaluation.ladder import Ladder, LadderError, load_ladder
 from stoneworks.evaluation.match import MatchResult, join_matches
 from stoneworks.evaluation.ratings import expected_score, rate_against
 from stoneworks.evaluation.results import ArenaResult
 from stoneworks.evaluation.settings import MAX_PAIRS, ArenaSettings
-from stoneworks.evaluation.workers import Player
+from stoneworks.evaluation.workers import Player, check_unchanged
 from stoneworks.models import Bot
-from stoneworks.models.bots.spec import check_name_in_file
+from stoneworks.models.bots.spec import BotSpec, check_name_in_file
 from stoneworks.text import percent
 
 
@@ -125,7 +126,8 @@ def rate(
     """Rate a player by games against the anchors of a ladder, whose ratings are fixed.
 
     A few pairs of games with every anchor give a first estimate; then the player plays the anchors with the nearest ratings.
-    Checkpoints that have changed since the ladder was made are left out. All games count; an interrupted call can be repeated.
+    Checkpoints that have changed since the ladder was made are left out, and, without torch, bots that require it. All games
+    count; an interrupted call can be repeated.
 
     Args:
         player: the name of a bot, the path of a checkpoint, a ``Bot``, or a function that makes one from a game and a seed.
@@ -161,11 +163,14 @@ def rate(
         return play_arena(arena, where, given, workers=workers, cluster=cluster, progress=progress).matches
 
     first_seed, second_seed = np.random.SeedSequence(settings.seed).generate_state(2).tolist()
+    hashes = player_hashes({name: player})
     changed = set(ladder.changed_players()) - players.keys()
-    order = tuple(anchor for anchor in ratings.order if anchor not in changed)
+    lacking = {anchor for anchor in ratings.names if anchor not in players and BotSpec.parse(anchor).lacks_torch}
+    order = tuple(anchor for anchor in ratings.order if anchor not in changed | lacking)
     if not order:
         raise LadderError(f"the ladder of {ladder.game} must be made again, since all of its players have changed")
     scouted = play("scouting", order, settings.scout_pairs, first_seed)
+    check_unchanged({name: player}, hashes)
     estimate, _ = rate_against(ratings, name, scouted)
     by_distance = sorted(order, key=lambda anchor: abs(ratings.rating(anchor)[0] - estimate))
     played = play("rating", tuple(by_distance[: settings.num_anchors]), settings.num_pairs, second_seed)

@@ -9,7 +9,7 @@ from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 
 from stoneworks.envs.rules import Game, load_game
-from stoneworks.evaluation.folder import records_of_chunk
+from stoneworks.evaluation.folder import player_hashes, records_of_chunk
 from stoneworks.evaluation.match import play_match
 from stoneworks.evaluation.records import GameRecord
 from stoneworks.evaluation.settings import ArenaChunk, ArenaSettings
@@ -29,8 +29,19 @@ class ArenaPlayError(ValueError):
     """Raised when a player fails or returns an invalid answer. The message names the players of the game and the cause."""
 
 
-def play_chunk(settings: ArenaSettings, players: Mapping[str, Player], chunk: ArenaChunk) -> tuple[GameRecord, ...]:
-    """Play a chunk and return its games.
+def check_unchanged(players: Mapping[str, Player], hashes: Mapping[str, str]) -> None:
+    """Check that players have the hashes of before (see :func:`player_hashes`). Raises :class:`ArenaPlayError`."""
+    now = player_hashes(players)
+    if changed := [name for name in players if now.get(name) != hashes.get(name)]:
+        raise ArenaPlayError(
+            f"{changed[0]!r} has changed while it played; if it is still in training, play with a copy"
+        )
+
+
+def play_chunk(
+    settings: ArenaSettings, players: Mapping[str, Player], chunk: ArenaChunk, *, in_worker: bool = False
+) -> tuple[GameRecord, ...]:
+    """Play a chunk and return its games. ``in_worker`` tells that other processes use the other cores.
 
     Raises:
         ArenaPlayError: a player could not be created, failed, or returned an invalid answer.
@@ -45,6 +56,8 @@ def play_chunk(settings: ArenaSettings, players: Mapping[str, Player], chunk: Ar
                 bots.append(make_bot(players[name], game, seed))
                 if bots[-1] is not players[name]:
                     stack.callback(bots[-1].close)  # a bot may have started a program
+            if in_worker:
+                _use_one_thread()  # the bots have imported torch
             result = play_match(
                 game, *bots, num_pairs=chunk.num_pairs, opening_actions=settings.opening_actions, seed=seed_of_openings
             )
@@ -72,8 +85,8 @@ def make_bot(player: Player, game: Game, seed: int) -> Bot:
     return made
 
 
-def use_one_thread() -> None:
-    """Make numba and torch, if it is imported, use one thread each: the workers share the cores."""
+def _use_one_thread() -> None:
+    """Make numba and torch, if it is imported, use one thread each."""
     import numba
 
     numba.set_num_threads(1)
@@ -113,5 +126,4 @@ def _start_worker(entries: tuple[Entry, ...], settings: ArenaSettings, players: 
 
 
 def _play_in_worker(chunk: ArenaChunk) -> tuple[GameRecord, ...]:
-    use_one_thread()
-    return play_chunk(*_arena, chunk)
+    return play_chunk(*_arena, chunk, in_worker=True)

@@ -138,7 +138,7 @@ class Solver:
 
         Args:
             state: the position, not terminal.
-            max_positions: maximum number of positions to visit.
+            max_positions: number of visited positions after which no other is begun.
             seconds: maximum time.
             progress: called with the number of positions visited and what is known.
 
@@ -170,7 +170,13 @@ class Solver:
         return solution
 
     def value(self, state: State) -> float:
-        """Return the result of a position for player 0; also of terminal positions."""
+        """Return the result of a position for player 0; also of terminal positions.
+
+        Raises:
+            ValueError: the position is of another game.
+        """
+        if state.game != self.game:
+            raise ValueError(f"the solver needs a position of {self.game}, got\n{state}")
         if state.is_terminal():
             return state.returns()[0]
         result = self._result(state, _SearchLimits(state))

@@ -59,7 +59,8 @@ def measure_solved_accuracy(bot: Bot, game: Game, sample: SolvedPositions) -> So
         analysis = bot.analyze(state)
         kept.append(game.action_to_string(analysis.action) in position.keeping)
         values.append(np.nan if analysis.value is None else analysis.value)
-    phases = [min(int(NUM_PHASES * position.phase), NUM_PHASES - 1) for position in sample.positions]
+    # Phases are rounded: a third is 0.333.
+    phases = [min(int(NUM_PHASES * position.phase + 0.002), NUM_PHASES - 1) for position in sample.positions]
     results = [position.result for position in sample.positions]
     return SolvedAccuracy(np.array(kept), np.array(phases), np.array(results), np.array(values, np.float64))
 

@@ -75,10 +75,16 @@ class ActionValueBot(Bot):
         return values[0], int(actions[0])
 
 
+#: What the bot ``greedy`` has.
+NUM_CANDIDATES, BEAM_WIDTH = 12, 4
+
+
 class GreedyBot(ActionValueBot):
     """Plays the first action of the best turn that it finds; ties are broken at random."""
 
-    def __init__(self, game: Game, seed: int | None = None, *, num_candidates: int = 12, beam_width: int = 4) -> None:
+    def __init__(
+        self, game: Game, seed: int | None = None, *, num_candidates: int = NUM_CANDIDATES, beam_width: int = BEAM_WIDTH
+    ) -> None:
         """Create the bot.
 
         Args:
@@ -91,9 +97,9 @@ class GreedyBot(ActionValueBot):
             ValueError: an argument is invalid.
         """
         super().__init__(game)
-        self._spec_name = "greedy"
         num_candidates = check_integer("num_candidates", num_candidates, 1, MAX_CANDIDATES)
         self._limits = num_candidates, check_integer("beam_width", beam_width, 1, MAX_BEAM_WIDTH)
+        self._spec_name = "greedy" if self._limits == (NUM_CANDIDATES, BEAM_WIDTH) else ""
         self._generator = np.random.default_rng(check_seed(seed))
         self._search = game.compiled(search_turns, heuristic_kernels(game))
 

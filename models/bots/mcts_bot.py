@@ -59,8 +59,9 @@ class MCTSBot(Bot):
 
     Leaves are evaluated by one random playout each, or by the game's heuristic: at once, or at the end of the turn.
 
-    Between moves of one game, the bot keeps the part of its tree below the current position. The kept part counts as
-    visits; each step runs its full number of simulations in addition, unless the position is proven or has ``MAX_VISITS``.
+    From one ``step`` to the next of a game, the bot keeps the part of its tree below the current position; matches use
+    ``step_batch`` and keep nothing. The kept part counts as visits; each step runs its full number of simulations in addition,
+    unless the position is proven or has ``MAX_VISITS``.
 
     Attributes:
         root_statistics: statistics of each action from the last ``step``; None before the first one and after a batch.

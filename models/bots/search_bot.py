@@ -63,8 +63,9 @@ def playing_settings(
 class SearchBot(NetworkBot):
     """Plays the result of a search with a fixed number of simulations, or within a time limit.
 
-    With a time limit, the search continues in the tree of the last one if that has the position, and what it leaves of its
-    time is used for the next action of the same turn.
+    With a time limit, ``step`` continues in the tree of the last one if that has the position, and what it leaves of its
+    time is used for the next action of the same turn; matches use ``step_batch``, which does neither. A search ends early if its
+    tree has ``MAX_EDGES`` actions.
 
     Attributes:
         evaluate: the network.

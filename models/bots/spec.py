@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,17 @@ class BotSpec:
         """Whether the bot requires games with a heuristic."""
         rated = "first_play_urgency" in self.parameters
         return self.entry.needs_heuristic or rated or self.parameters.get("leaf", "playout") != "playout"
+
+    @property
+    def varies(self) -> bool:
+        """Whether the bot's policy in a position can vary: by random numbers, by time, or by what a program does."""
+        timed = self.budget is not None and self.budget.unit == SECONDS.name
+        return timed or self.kind == "mcts" or self.entry.starts_programs or self.arguments.get("threads", 1) > 1
+
+    @property
+    def lacks_torch(self) -> bool:
+        """Whether the bot requires torch, which is not installed."""
+        return self.entry.needs_torch and find_spec("torch") is None
 
     @property
     def paths(self) -> tuple[Path, ...]:

@@ -241,7 +241,7 @@ def search_proof(
         hashing: see :func:`hash_keys`.
         history: ``float32[2, num_actions]``, how often each action of each player succeeded, to order actions.
         progress: how far the search is.
-        max_positions: maximum number of positions visited, those of earlier calls included.
+        max_positions: number of visited positions, those of earlier calls included, after which no other is begun.
     """
     path, frames, candidates = stack
     num_actions = board[0].num_actions

@@ -173,6 +173,10 @@ ARENA = ["arena", *MATCH[1:]]
         (["web", "missing.jsonl"], "there is no folder or file 'missing.jsonl' to watch"),
         (["ladder", "show", "vadus(size=2)"], "no ladder for vadus(size=2)"),
         (["accuracy", "random", *MATCH[-2:], "--last-actions", "3"], "last_actions needs --make, got 3"),
+        *(
+            (["accuracy", name, *MATCH[-2:], "--best-response"], f"that play by the position alone, got '{name}'")
+            for name in ("mcts:30", "alphabeta:1s")
+        ),
         (["accuracy", "random", *MATCH[-2:], "--source", "greedy"], "source needs --make, got ['greedy']"),
         (["ladder", "make", "vadus(size=2)", "random", "greedy"], "output must be an existing folder, got 'models/"),
         *(

@@ -56,6 +56,11 @@ def test_the_perfect_player_keeps_every_result_and_a_random_one_does_not(sample:
     perfect = measure_solved_accuracy(load_bot("perfect:memory=1", GAME, 0), GAME, sample)
     assert perfect.share()[0] == 1
     assert sum(perfect.share(phase)[2] for phase in range(3)) == 12
+    thirds = [1, 1, 0, 2, 2, 1, 0, 0, 0, 0, 0, 0]
+    shares = [1 / 3, 0.5, 0.33, 2 / 3, 0.999, 0.66, *[0.0] * 6]
+    moved = [position.replace(phase=round(share, 3)) for position, share in zip(sample.positions, shares, strict=True)]
+    phases = measure_solved_accuracy(load_bot("random", GAME, 0), GAME, sample.replace(positions=tuple(moved))).phases
+    assert phases.tolist() == thirds
     assert all(value == result for value, result, _ in perfect.calibration())
     random = measure_solved_accuracy(load_bot("random", GAME, 0), GAME, sample)
     share, (low, high), number = random.share()

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from damage import Damage, damage
+from fresh_runs import run_python
 from installed_packages import LAST_BOT
 from processes import COMMAND, PIPES, Run, interrupt, is_alive, needs_proc, wait_until
 from stoneworks.documents import with_checksum
@@ -203,8 +204,50 @@ def test_another_bot_or_policy_under_the_same_name_is_another_player(tmp_path: P
     for content in (b"one", b"other"):
         file.write_bytes(content)
         hashes.append(player_hashes({f"policy:{file}": f"policy:{file}"}))
-    assert hashes[0] != hashes[1]
-    assert player_hashes({"greedy": "greedy", "mine": print}) == {}
+        program = f"exec:python3 {file} --log {tmp_path / 'log'}"
+        hashes.append(player_hashes({program: program}))
+        (tmp_path / "log").write_bytes(content)
+        assert player_hashes({program: program}) == hashes[-1], "only its first file counts"
+    assert len({str(one) for one in hashes}) == 4
+    assert player_hashes({"greedy": "greedy", "mine": print, "exec:cat": "exec:cat"}) == {}
+
+
+@pytest.mark.needs("torch")
+def test_a_player_that_changes_while_it_plays_is_an_error_and_what_it_played_before_is_kept(tmp_path: Path) -> None:
+    from random_networks import save_network
+
+    agent = tmp_path / "agent"
+    save_network(agent, GAME, training={"frames": 1})
+
+    def train_on(result: ArenaResult) -> None:
+        if result.num_games:
+            save_network(agent, GAME, training={"frames": 2})
+
+    settings = ArenaSettings(game=GAME, pairings=((str(agent), "random"),), num_pairs=4, chunk_pairs=1)
+    for workers in (1, 2):
+        save_network(agent, GAME, training={"frames": 1})
+        with pytest.raises(ArenaPlayError, match="agent' has changed while it played"):
+            play_arena(settings, tmp_path / str(workers), workers=workers, progress=train_on)
+        assert load_arena(tmp_path / str(workers)).num_games == 2
+
+
+@pytest.mark.needs("torch")
+def test_workers_use_one_thread_from_their_first_chunk_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from random_networks import save_network
+
+    agent = tmp_path / "agent"
+    save_network(agent, GAME)
+    code = f"""if True:
+        import sys
+        from stoneworks.evaluation.settings import ArenaSettings
+        from stoneworks.evaluation.workers import play_chunk
+        settings = ArenaSettings(game={GAME!r}, pairings=(({str(agent)!r}, "random"),), num_pairs=1)
+        assert "torch" not in sys.modules
+        play_chunk(settings, {{name: name for name in settings.players}}, settings.chunks[0], in_worker=True)
+        print(sys.modules["torch"].get_num_threads())
+    """
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert run_python(code).strip() == "1"
 
 
 def test_a_folder_with_other_files_is_an_error_and_is_not_changed(tmp_path: Path) -> None:
@@ -338,6 +381,9 @@ def test_a_changed_checkpoint_is_not_an_anchor(tmp_path: Path, monkeypatch: pyte
         rate("mcts:10", changed, tmp_path / "rated")
     monkeypatch.undo()
     result = rate("mcts:10", changed, tmp_path / "rated", RateSettings(num_pairs=1, scout_pairs=1))
+    assert {match.names[1] for match in result.matches} == {"random", "greedy"}
+    monkeypatch.setattr("stoneworks.models.bots.spec.find_spec", lambda name: None)
+    result = rate("mcts:10", made, tmp_path / "rated without torch", RateSettings(num_pairs=1, scout_pairs=1))
     assert {match.names[1] for match in result.matches} == {"random", "greedy"}
 
 

@@ -94,8 +94,6 @@ def play(
 
 
 def _opponent_of_level(game: Game, level: str, opponent: str | None) -> str:
-    from importlib.util import find_spec
-
     from stoneworks.evaluation.player_rating import LEVELS, opponent_levels, shipped_ratings
     from stoneworks.models.bots.spec import BotSpec
 
@@ -104,7 +102,7 @@ def _opponent_of_level(game: Game, level: str, opponent: str | None) -> str:
     if level not in LEVELS:
         raise ValueError(f"level must be one of {', '.join(LEVELS)}, got {level!r}")
     ratings = shipped_ratings(str(game))
-    names = [name for name in ratings if find_spec("torch") or not BotSpec.parse(name).entry.needs_torch]
+    names = [name for name in ratings if not BotSpec.parse(name).lacks_torch]
     levels = opponent_levels(game, names)
     if level not in levels:
         raise ValueError(f"level {level!r} has no rated bot in {game}; levels there: {', '.join(levels) or 'none'}")

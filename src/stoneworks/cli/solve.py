@@ -140,7 +140,10 @@ def accuracy(
     game: GameOption,
     options: _PositionsOptions,
     best_response: Annotated[
-        bool, typer.Option(help="Also compute the exact value of the best response to each player.")
+        bool,
+        typer.Option(
+            help="Also compute the exact value of the best response to each player, which must play by the position alone."
+        ),
     ] = False,
 ) -> None:
     """Measure how often players keep the exact result in solved positions, and how right their values are.
@@ -153,9 +156,12 @@ def accuracy(
     from stoneworks.evaluation.solved_accuracy.measure import NUM_PHASES, best_response_value, measure_solved_accuracy
     from stoneworks.evaluation.solved_accuracy.positions import load_solved_positions
     from stoneworks.models import load_bot
+    from stoneworks.models.bots.spec import BotSpec
 
     loaded = load_game(game)
     bots = [load_bot(name, loaded, options.seed) for name in players]
+    if best_response and (varying := [name for name in players if BotSpec.parse(name).varies]):
+        raise ValueError(f"best_response requires players that play by the position alone, got {varying[0]!r}")
     options.make_file(loaded)
     solved = load_solved_positions(loaded, options.positions)
     table = Table(

@@ -52,6 +52,12 @@ def test_the_unlimited_search_finds_the_value_of_every_turn(name: str) -> None:
         np.testing.assert_array_equal(bot.action_values(state), best_values)
 
 
+def test_only_the_usual_limits_are_those_of_the_bot_greedy() -> None:
+    game = load_game("vadus(size=3)")
+    assert GreedyBot(game).name == load_bot("greedy", game).name == "greedy"
+    assert GreedyBot(game, num_candidates=3).name == "GreedyBot"
+
+
 @pytest.mark.parametrize("name", ["vadus(size=3)", "vadus(size=5)", "laido(size=5)"])
 def test_the_limited_search_finds_existing_turns_with_their_values_and_passes(name: str) -> None:
     game = load_game(name)
