@@ -114,6 +114,18 @@ class BoardGameEnv(RenderedGame, AECEnv[str, dict[str, npt.NDArray[Any]], int | 
         self._position("agent_iter()")
         return super().agent_iter(max_iter)
 
+    def last(
+        self, observe: bool = True
+    ) -> tuple[dict[str, npt.NDArray[Any]] | None, float, bool, bool, dict[str, Any]]:
+        """Return observation, cumulative reward, flags and info of the agent to move.
+
+        Raises:
+            ResetNeeded: ``reset`` was never called, or no agents are left.
+        """
+        if not self.agents:
+            raise ResetNeeded(f"{self}: last() without a game; call reset() first")
+        return super().last(observe)
+
     def observe(self, agent: str) -> dict[str, npt.NDArray[Any]]:
         """Return an agent's observation, as new arrays. Valid for both agents at any time after ``reset``.
 

@@ -22,6 +22,8 @@ class Opponents:
         self._given: dict[str, Opponent] = {}
         #: Name and player of each opponent.
         self._installed: list[tuple[str, Any]] = []
+        #: Bots that were loaded here, and are closed here.
+        self._loaded: list[Any] = []
         self._cumulative_shares = np.zeros(0)
         #: ``int64[num_games]``, index of each game's opponent.
         self.of_game = np.full(num_games, -1)
@@ -32,8 +34,10 @@ class Opponents:
         """Replace the opponents of new games. Those given by name get seeds drawn from ``random``.
 
         Raises:
-            ValueError: a share or name is invalid; the opponents and ``random`` are unchanged.
+            ValueError: a share or name is invalid, or a player has no share; the opponents and ``random`` are unchanged.
         """
+        if absent := sorted(players.keys() - shares.keys()):
+            raise ValueError(f"players must each have a share, got none for {', '.join(map(repr, absent))}")
         values = np.array([check_number(f"the share of opponent {name!r}", share, 0) for name, share in shares.items()])
         if not values.any():
             raise ValueError(f"the shares of the opponents must not all be 0, got {dict(shares)!r}")
@@ -45,6 +49,7 @@ class Opponents:
                 resolved[name] = self._resolve(opponent, seed)
         except BaseException:
             random.bit_generator.state = before
+            self._close_unused()
             raise
         self._install(resolved)
         self._given = opponents
@@ -63,6 +68,8 @@ class Opponents:
             if isinstance(opponent, str):
                 player.close()
             raise ValueError(f"opponents must be able to play many games at once, got {opponent!r}")
+        if isinstance(opponent, str) and player is not self._self_player:
+            self._loaded.append(player)
         return player
 
     def _install(self, players: Mapping[str, Any]) -> None:
@@ -76,6 +83,19 @@ class Opponents:
         new_index.append(-1)  # of games without an opponent, whose index is -1
         self.of_game = np.array(new_index, np.int64)[self.of_game]
         self._installed = new
+        self._close_unused()
+
+    def _close_unused(self) -> None:
+        in_use = [player for _, player in self._installed]
+        for player in self._loaded:
+            if not any(player is other for other in in_use):
+                player.close()
+        self._loaded = [player for player in self._loaded if any(player is other for other in in_use)]
+
+    def close(self) -> None:
+        """Close the bots given by name."""
+        for player in self._loaded:
+            player.close()
 
     def restart(self) -> None:
         """Call ``restart`` on all opponents."""

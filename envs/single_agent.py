@@ -95,7 +95,9 @@ class SingleAgentEnv(RenderedGame, gymnasium.Env[Any, Any]):
 
     def set_opponent(self, opponent: Opponent) -> None:
         """Replace the opponent, effective at the next ``reset``. Raises ``ValueError`` if it is invalid."""
-        self._resolve(opponent)
+        checked = self._resolve(opponent)
+        if self._is_loaded(opponent, checked):
+            checked.close()
         self._given_opponent = opponent
         self._opponent_is_stale = True
 
@@ -120,7 +122,11 @@ class SingleAgentEnv(RenderedGame, gymnasium.Env[Any, Any]):
         if self._closes_opponent:
             self._opponent.close()
         self._opponent = opponent
-        self._closes_opponent = isinstance(self._given_opponent, str) and self._opponent is not self._self_player
+        self._closes_opponent = self._is_loaded(self._given_opponent, opponent)
+
+    def _is_loaded(self, given: Opponent, player: Any) -> bool:
+        """Return whether the player was loaded here, and must be closed here."""
+        return isinstance(given, str) and player is not self._self_player
 
     def _resolve(self, opponent: Opponent, seed: int | None = None) -> Any:
         return resolve_opponent(opponent, self.game, seed, self_player=self._self_player)
@@ -137,6 +143,7 @@ class SingleAgentEnv(RenderedGame, gymnasium.Env[Any, Any]):
         learner can act is replaced by another one.
 
         Raises:
+            BotForfeit: the opponent is an external program and forfeits.
             ValueError: games end again and again before the learner can act.
         """
         super().reset(seed=seed)
@@ -168,6 +175,7 @@ class SingleAgentEnv(RenderedGame, gymnasium.Env[Any, Any]):
             result, whether it was truncated, and the info with ``action_mask``, ``int8[num_actions]``.
 
         Raises:
+            BotForfeit: the opponent is an external program and forfeits; call ``reset``.
             IllegalActionError: the action is out of range, or it is illegal and ``illegal_action`` is ``"raise"``;
                 or the opponent has chosen an illegal action.
             ResetNeeded: no game is in progress, or the opponent raised an error.

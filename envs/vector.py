@@ -87,7 +87,7 @@ class VectorEnv(BatchEnv):
             players: opponents by name. Other names must be ``"self"`` or valid for ``stoneworks.models.load_bot``.
 
         Raises:
-            ValueError: a name is unknown, or shares are negative or all 0. The opponents are unchanged.
+            ValueError: a name is unknown, shares are negative or all 0, or a player has no share. The opponents are unchanged.
         """
         self._opponents.exchange(shares, players or {}, self.np_random)
 
@@ -103,6 +103,10 @@ class VectorEnv(BatchEnv):
     def policy_player(self, policy: Policy) -> PolicyPlayer:
         """Return an opponent for ``set_opponents`` that plays ``policy`` (as in ``set_policy``), e.g. a past checkpoint."""
         return PolicyPlayer(self._format, policy)
+
+    def close_extras(self, **arguments: Any) -> None:
+        """Close the opponents given by name; called by ``close``."""
+        self._opponents.close()
 
     @property
     def seats(self) -> npt.NDArray[np.int8]:

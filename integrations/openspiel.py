@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.envs.rules.game import game_class
 from stoneworks.envs.rules.game_registry import GAMES, game_entry
 from stoneworks.integrations.missing_library import require
 
@@ -72,7 +73,8 @@ def _game_class(name: str) -> type:
         """OpenSpiel game that wraps a ``stoneworks.envs.rules.Game``."""
 
         def __init__(self, parameters: Mapping[str, Any] | None = None) -> None:
-            given = {key: _decoded(value) for key, value in (parameters or {}).items()}
+            types = game_class(game_entry(name)).option_types
+            given = {key: _decoded(value, types[key].default) for key, value in (parameters or {}).items()}
             self.rules = load_game(name, **given)
             info = pyspiel.GameInfo(
                 num_distinct_actions=self.rules.num_actions,
@@ -89,6 +91,8 @@ def _game_class(name: str) -> type:
             return _load, (name, str(self))
 
         def new_initial_state(self, state: Any = None) -> Any:
+            if state is not None:
+                raise ValueError(f"state must be None, got {state!r}; see deserialize_state")
             return SpielState(self)
 
         def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Any:
@@ -108,6 +112,11 @@ def _load(name: str, text: str) -> Any:
     return pyspiel.load_game(text)
 
 
+def _load_state(name: str, text: str, serialized: str) -> Any:
+    """Return a pickled state of a game, as in ``_load``."""
+    return _load(name, text).deserialize_state(serialized)
+
+
 class SpielState(pyspiel.State):  # type: ignore[name-defined]
     """OpenSpiel state that wraps a ``stoneworks.envs.rules.State``.
 
@@ -118,6 +127,10 @@ class SpielState(pyspiel.State):  # type: ignore[name-defined]
     def __init__(self, game: Any) -> None:
         super().__init__(game)
         self.rules_state: State = game.rules.new_initial_state()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        game = self.get_game()
+        return _load_state, (game.rules.name, str(game), self.serialize())
 
     def current_player(self) -> int:
         """Return the player to move, or ``PlayerId.TERMINAL`` if the game is over."""
@@ -166,8 +179,8 @@ def _encoded(value: Any) -> Any:
     return TUPLE_SEPARATOR.join(map(str, value)) if isinstance(value, tuple) else value
 
 
-def _decoded(value: Any) -> Any:
-    if not isinstance(value, str):
+def _decoded(value: Any, default: Any) -> Any:
+    if not (isinstance(value, str) and isinstance(default, tuple)):
         return value
     try:
         return tuple(int(part) for part in value.split(TUPLE_SEPARATOR))

@@ -97,6 +97,8 @@ class Batch:
         if not isinstance(auto_reset, (bool, np.bool_)):
             raise ValueError(f"auto_reset must be True or False, got {auto_reset!r}")
         self.auto_reset = bool(auto_reset)
+        if observations is None and inputs is not None:
+            raise ValueError(f"inputs must be None if observations is None, got {inputs!r}")
         self.device = device
         self._inputs: Inputs = NoPlanes(game) if observations is None else inputs or Planes(game)
         on_device = self._on_device = arrays_of(game, device, self._inputs)
@@ -235,10 +237,11 @@ class Batch:
 
         Raises:
             IndexError: a row is out of range.
+            ValueError: ``players`` are not ``n`` integers.
         """
         states = self._states[self._on_device.put(self._rows(rows))]
         planes: npt.NDArray[np.float32] = self._on_device.zeros((len(states), *self._planes.shape[1:]), np.float32)
-        viewers = self._on_device.actions(players, len(states))
+        viewers = self._on_device.actions(players, len(states), "players")
         self._on_device.compiled(templates.observe_batch)(self._board, states, viewers, planes)
         return planes.reshape(len(states), *self._inputs.shape)
 

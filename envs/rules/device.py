@@ -101,13 +101,13 @@ class HostArrays:
         """Return the array on the device; it may be the same."""
         return array
 
-    def actions(self, actions: Any, number: int) -> Any:
-        """Return actions as ``int64[number]`` on the device.
+    def actions(self, actions: Any, number: int, name: str = "actions") -> Any:
+        """Return actions as ``int64[number]`` on the device. ``name`` is that of the argument, for the error.
 
         Raises:
             ValueError: they are not ``number`` integers.
         """
-        given = check_integers("actions", actions, number)
+        given = check_integers(name, actions, number)
         if given.dtype == np.uint64:  # 2**64 - 1 would wrap around to NO_ACTION
             given = np.minimum(given, self._game.num_actions)
         return np.ascontiguousarray(given, np.int64)
@@ -175,19 +175,19 @@ class DeviceArrays:
         name = dtype if isinstance(dtype, str) else np.dtype(dtype).name
         return self._torch.zeros(shape, dtype=getattr(self._torch, name), device=self._where)
 
-    def actions(self, actions: Any, number: int) -> Any:
-        """Return actions as ``int64[number]`` on the device.
+    def actions(self, actions: Any, number: int, name: str = "actions") -> Any:
+        """Return actions as ``int64[number]`` on the device. ``name`` is that of the argument, for the error.
 
         Raises:
             ValueError: they are not ``number`` integers.
         """
         if not isinstance(actions, self._torch.Tensor) or actions.device != self._arena.device:
-            return self.put(HostArrays.actions(self, self.get(actions), number))  # type: ignore[arg-type]
+            return self.put(HostArrays.actions(self, self.get(actions), number, name))  # type: ignore[arg-type]
         # uint64 would wrap around to NO_ACTION.
         other = actions.dtype in (self._torch.bool, self._torch.uint64)
         integral = not (actions.is_floating_point() or actions.is_complex() or other)
         if not integral or actions.shape != (number,):
-            raise ValueError(f"actions must be {number} integers, got {actions.dtype} of shape {tuple(actions.shape)}")
+            raise ValueError(f"{name} must be {number} integers, got {actions.dtype} of shape {tuple(actions.shape)}")
         return actions.to(self._torch.int64).contiguous()
 
     def put(self, array: npt.NDArray[Any]) -> Any:

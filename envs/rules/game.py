@@ -241,8 +241,8 @@ class Game(GameDefinition["State"]):
             PositionError: a record is invalid (the message names the first one and its field), or the game does not declare
                 the ranges of its fields.
         """
-        if getattr(records, "dtype", None) != self.state_dtype:
-            raise PositionError(f"{self}: the records have a different dtype; expected game.state_dtype")
+        if getattr(records, "dtype", None) != self.state_dtype or np.ndim(records) != 1:
+            raise PositionError(f"{self}: the records have a different dtype or shape; expected game.state_dtype[n]")
         self.check_tags(records)
         if not self.can_check_records:
             raise PositionError(
@@ -372,9 +372,11 @@ def make_game(game_class: type[Game], options: tuple[tuple[str, Any], ...]) -> G
     """Return the game with these options, the same object for the same arguments.
 
     Raises:
-        RegistrationError: two actions have the same text.
+        RegistrationError: two actions have the same text, or the constructor does not set an attribute.
     """
     game = game_class(**dict(options))
+    if absent := [name for name in ("grid", "state_dtype", "board") if not hasattr(game, name)]:
+        raise RegistrationError(f"{game}: the constructor of {game_class.__name__} must set {', '.join(absent)}")
     if len(game._action_of_text) < game.num_actions:
         first, text = next((i, text) for i, text in enumerate(game.action_texts) if game._action_of_text[text] != i)
         raise RegistrationError(

@@ -42,7 +42,15 @@ class Environment(RuleBasedStateMachine):
     def not_yet_reset(self) -> None:
         env = self.env
         observe = partial(env.observe, AGENTS[0])
-        for call in (partial(env.step, 0), observe, env.state, env.render, lambda: env.game_state, env.agent_iter):
+        for call in (
+            partial(env.step, 0),
+            observe,
+            env.last,
+            env.state,
+            env.render,
+            lambda: env.game_state,
+            env.agent_iter,
+        ):
             with pytest.raises(ResetNeeded, match="reset"):
                 call()
         self.reset(None)
@@ -109,6 +117,8 @@ class Environment(RuleBasedStateMachine):
     def step_without_agents(self, action: int | None) -> None:
         with pytest.raises(ResetNeeded, match="reset"):
             self.env.step(action)
+        with pytest.raises(ResetNeeded, match="reset"):
+            self.env.last()
 
     @rule(way=st.sampled_from(COPIES))
     def go_on_with_a_copy(self, way) -> None:

@@ -175,7 +175,9 @@ def test_closing_the_environment_closes_the_current_opponent_if_it_was_given_by_
     given = ("random", load_bot("random", env.game), lambda state: state.legal_actions()[0], "self")
     for current in given:
         for following in given:
+            closed.clear()
             env.set_opponent(current)
+            assert len(closed) == (current == "random"), "it was loaded for a check"
             env.set_policy(lambda _, masks: masks.argmax(axis=1))
             env.reset()
             closed.clear()

@@ -14,6 +14,7 @@ from gymnasium.vector import AutoresetMode
 from game_play import random_legal, scattered_action
 from stoneworks.envs import SingleAgentEnv, VectorEnv
 from stoneworks.envs.rules import NO_ACTION, Batch, IllegalActionError, State
+from stoneworks.models import Bot, load_bot
 
 #: Won games, and truncated ones (R9).
 TRUGO = ("trugo(radius=2,tiles=5)", "trugo(max_turns=6,radius=2,tiles=7)")
@@ -141,6 +142,8 @@ def test_shares_select_opponents_and_running_games_keep_theirs() -> None:
     before = env.np_random.bit_generator.state
     with pytest.raises(ValueError, match="unknown bot 'nobody'"):
         env.set_opponents({"random": 1, "nobody": 1})
+    with pytest.raises(ValueError, match="players must each have a share, got none for 'typo'"):
+        env.set_opponents({"first": 1}, {"first": first, "typo": second})
     assert env.np_random.bit_generator.state == before
     env.set_opponents({"never": 1}, {"never": never})
     assert env.opponent_names == names
@@ -154,6 +157,27 @@ def test_shares_select_opponents_and_running_games_keep_theirs() -> None:
         ended |= terminations
         assert env.opponent_names == ["never" if over else name for name, over in zip(names, ended, strict=True)]
     assert 0 < ended.sum() < 200
+
+
+def test_opponents_given_by_name_are_closed_when_they_are_no_longer_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[Bot] = []
+    monkeypatch.setattr(Bot, "close", lambda bot: closed.append(bot))
+    env = VectorEnv(4, "vadus", size=2)
+    env.reset(seed=1)
+    assert len(closed) == 1, "seeding replaces the first one"
+    env.set_opponents({"greedy": 1})
+    assert len(closed) == 1, "its games go on"
+    with pytest.raises(ValueError, match="unknown bot"):
+        env.set_opponents({"random": 1, "nobody": 1})
+    assert len(closed) == 2
+    env.reset(seed=2)
+    assert len(closed) == 3, "greedy never played"
+    given = load_bot("random", env.game)
+    env.set_opponents({"given": 1}, {"given": given})
+    env.reset()
+    env.close()
+    assert len({id(bot) for bot in closed}) == len(closed) == 5
+    assert given not in closed
 
 
 def test_equal_seeds_give_equal_games_with_opponents_given_by_name() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from unittest.mock import Mock
 
 import numpy as np
@@ -79,8 +81,22 @@ def test_a_registered_game_is_the_game_and_passes_open_spiels_own_test(game_stri
         spiel_state.apply_action(action)
         assert str(copy) == str(state)
         state.apply_action(action)
+        assert str(pickle.loads(pickle.dumps(spiel_state))) == str(state)
     assert spiel_state.is_terminal()
     assert spiel_state.returns() == state.returns()
+
+
+def test_a_pickled_state_is_loaded_in_another_process() -> None:
+    state = pyspiel.load_game("stoneworks_taigo(handicap=1:0)").new_initial_state()
+    state.apply_action(state.legal_actions()[0])
+    load = "import pickle, sys; print(pickle.load(sys.stdin.buffer), end='')"
+    loaded = subprocess.run([sys.executable, "-c", load], input=pickle.dumps(state), stdout=subprocess.PIPE, check=True)
+    assert loaded.stdout.decode() == str(state)
+
+
+def test_a_position_is_no_argument_of_the_first_state() -> None:
+    with pytest.raises(ValueError, match="state must be None, got 'xx'"):
+        pyspiel.load_game("stoneworks_vadus").new_initial_state("xx")
 
 
 def test_python_algorithms_run() -> None:

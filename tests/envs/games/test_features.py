@@ -101,6 +101,7 @@ def test_standing_is_the_result_of_ending_the_game_now(name: str) -> None:
         if state.is_terminal():
             compared += 1
             assert standing == {state.returns()[player]}
+            assert set(plane(state, "standing").tolist()) == {state.returns()[0]}, "player 0 is shown"
     assert compared > 20
 
 

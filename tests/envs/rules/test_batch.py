@@ -10,6 +10,7 @@ import pytest
 
 from game_play import COPIES, played, random_game
 from stoneworks.envs.rules import NO_ACTION, TERMINAL_PLAYER, Batch, Game, IllegalActionError, State, load_game
+from stoneworks.models.network_inputs import NetworkInputs
 
 ARRAYS = ("states", "observations", "action_masks", "current_players", "rewards", "terminated", "truncated")
 
@@ -138,6 +139,17 @@ NO_ACTIONS = (3, [3], [3] * 6, [[3] * 5], [], None, [3.0] * 5, ["c3"] * 5, [None
 def test_actions_of_another_shape_or_type_are_refused(unchanged: Batch, actions: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         unchanged.step(actions)
+
+
+def test_players_of_another_shape_or_type_are_refused(unchanged: Batch) -> None:
+    for players in ([0], [0.0] * 5, None):
+        with pytest.raises(ValueError, match="players must be 5 integers"):
+            unchanged.observe(None, players)  # type: ignore[arg-type]
+
+
+def test_inputs_without_observations_are_refused() -> None:
+    with pytest.raises(ValueError, match="inputs must be None if observations is None, got "):
+        Batch("vadus(size=3)", 2, observations=None, inputs=NetworkInputs("vadus(size=3)", True))
 
 
 def test_actions_of_every_integer_type_are_taken(game: Game) -> None:

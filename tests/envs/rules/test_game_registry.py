@@ -11,6 +11,7 @@ import pytest
 import stoneworks
 from fresh_runs import run_python
 from installed_packages import LAST_BOT, install
+from stoneworks.envs.games.vadus.rules import Vadus
 from stoneworks.envs.rules import Game, RegistrationError, State, load_game
 from stoneworks.envs.rules.game_registry import GAMES
 from stoneworks.models import Bot, BotEntry, UnknownBotError
@@ -66,6 +67,20 @@ def test_what_the_class_of_a_game_lacks_is_named_at_once() -> None:
     stoneworks.register_game("unfinished", Unfinished)
     with pytest.raises(RegistrationError, match=f"unfinished: the class Unfinished lacks {lacking} .see stoneworks"):
         load_game("unfinished")
+
+
+class Forgetful(Vadus):
+    name = "forgetful"
+
+    def __init__(self, **options: object) -> None:
+        super().__init__(**options)
+        del self.board
+
+
+def test_what_a_constructor_does_not_set_is_named_at_once() -> None:
+    stoneworks.register_game("forgetful", Forgetful)
+    with pytest.raises(RegistrationError, match="the constructor of Forgetful must set board"):
+        load_game("forgetful")
 
 
 def test_a_name_is_registered_once_and_the_same_entry_any_number_of_times() -> None:

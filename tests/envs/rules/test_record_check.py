@@ -242,3 +242,6 @@ def test_several_records_are_not_one_record() -> None:
     for number in (0, 2):
         with pytest.raises(PositionError, match=rf"expected a single record, got an array of shape \({number},\)"):
             State.from_record(game, np.repeat(one, number))
+    for wrong in (one[0], one.reshape(1, 1)):
+        with pytest.raises(PositionError, match="different dtype or shape"):
+            game.check_records(wrong)
