@@ -14,6 +14,7 @@ from pydantic import Field, Strict, model_validator
 
 from stoneworks.documents import Document, Tuple, verified, with_checksum
 from stoneworks.envs.rules import Game, IllegalActionError, Outcome, State, load_game
+from stoneworks.extras import MissingDependencyError
 from stoneworks.files import write_whole
 from stoneworks.models.bots.bot import BotForfeit
 from stoneworks.reading import parse_json, read_bytes
@@ -140,7 +141,7 @@ class GameRecord(Document):
         source = self.source
         try:
             game = load_game(self.game)
-        except ValueError as error:
+        except (ValueError, MissingDependencyError) as error:
             raise GameRecordError(f"{source}: game is {self.game!r}: {error}") from None
         if self.reason is not None and not self.is_forfeit and self.reason not in game.reasons:
             allowed = ", ".join((*game.reasons, *FORFEIT_REASONS))

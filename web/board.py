@@ -19,7 +19,7 @@ import numpy.typing as npt
 from typing_extensions import TypedDict
 
 from stoneworks.envs.drawing import Choice, action_choice, action_places, draw, draw_illustration
-from stoneworks.envs.rules import Game, IllegalActionError, RegistrationError, State, load_game
+from stoneworks.envs.rules import Game, IllegalActionError, State, load_game
 from stoneworks.envs.rules.game_registry import GAMES
 from stoneworks.extras import MissingDependencyError
 from stoneworks.web.html_replay import svg_without_style
@@ -218,7 +218,7 @@ class Positions:
         """
         try:
             game = load_game(text, **dict(options or {}))
-        except (ValueError, TypeError, OverflowError) as error:
+        except (ValueError, TypeError, OverflowError, MissingDependencyError) as error:
             raise RequestError(str(error)) from None
         if game.grid.num_cells > MAX_CELLS:
             raise RequestError(
@@ -503,8 +503,8 @@ def game_descriptions() -> list[GameDescription]:
     for entry in GAMES.loadable():
         try:
             described.append(_description(load_game(entry.name)))
-        except (MissingDependencyError, RegistrationError) as error:
-            _LOG.warning("%s", error)
+        except Exception as error:  # games of other packages can raise anything
+            _LOG.warning("the game %s cannot be shown: %s: %s", entry.name, type(error).__name__, error)
     return described
 
 

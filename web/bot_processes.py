@@ -473,9 +473,10 @@ def _stream(bot: Bot, state: State, connection: Connection) -> None:
 
 
 def version_of(spec: BotSpec) -> int:
-    """Return when the checkpoint of a bot was written, in nanoseconds since 1970; 0 without a checkpoint."""
+    """Return when the checkpoint or the file of a bot was written, in nanoseconds since 1970; 0 without one."""
+    files = [*spec.paths] if spec.checkpoint is None else [spec.checkpoint / METADATA_FILE]
     try:
-        return 0 if spec.checkpoint is None else (spec.checkpoint / METADATA_FILE).stat().st_mtime_ns
+        return max((file.stat().st_mtime_ns for file in files), default=0)
     except OSError:
         return 0
 

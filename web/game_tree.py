@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, Outcome
@@ -342,10 +343,16 @@ class _Metadata(Body):
 
     model_config = ConfigDict(extra="ignore")
 
-    id: Annotated[str, Field(pattern=r"^[\w-]{11}$")] = ""
+    id: str = ""
     title: Title = ""
     resigned_by: Player | None = None
     tree: Tree | None = None
+
+    @field_validator("id", mode="before")
+    @classmethod
+    def _of_the_page(cls, value: object) -> str:
+        """Return an id of the page, and the empty string for what others call an id."""
+        return value if isinstance(value, str) and re.fullmatch(r"[\w-]{11}", value, re.ASCII) else ""
 
 
 def record_of(stored: StoredGame, positions: Positions) -> GameRecord:

@@ -294,7 +294,7 @@ class GameRoutes:
     def _listed(self, header: GameHeader) -> GameSummary:
         """Return a game for a list, with its picture if it is in progress."""
         if header.reason is None:
-            with contextlib.suppress(RequestError):  # of another version of the rules, without its plug-in, or damaged
+            with contextlib.suppress(Exception):  # of other rules, damaged, or of a package that raises anything
                 stored = self._store.load(header.id)
                 line = game_tree.line_of(stored, self._positions)
                 is_person = not line.state.is_terminal() and stored.players[line.state.current_player()] is None

@@ -114,11 +114,13 @@ def test_a_game_without_a_drawing_or_heuristic_that_can_be_imported_does_not_aff
     def fail(game: Game) -> Any:
         if game.name == "taugo":
             raise RegistrationError("taugo: cannot import nothing")
+        if game.name == "laido":
+            raise IndexError("the drawing")
         return True
 
     monkeypatch.setattr("stoneworks.web.board._sample_picture", fail)
     monkeypatch.setattr("stoneworks.web.agents.has_heuristic", fail)
-    assert {game["name"] for game in game_descriptions()} == set(game_names()) - {"taugo"}
+    assert {game["name"] for game in game_descriptions()} == set(game_names()) - {"taugo", "laido"}
     taugo = load_game("taugo(size=4)")
     assert {"random", "mcts:100"} <= {bot["name"] for bot in Agents().listed(taugo)}
     with pytest.raises(RequestError, match="taugo: cannot import nothing"):
@@ -133,6 +135,10 @@ def test_a_checkpoint_that_is_replaced_is_loaded_again(runs: Path) -> None:
     assert version_of(BotSpec.parse(f"{name}@8")) == 10**9
     assert _bot(name, GAME) is not before
     assert version_of(BotSpec.parse("greedy")) == 0
+    policy = runs / "policy.onnx"
+    policy.touch()
+    os.utime(policy, (2, 2))
+    assert version_of(BotSpec.parse(f"policy:{policy}")) == 2 * 10**9
 
 
 def test_agents_of_the_command_line_play_on_the_page(start_server: Any, runs: Path) -> None:

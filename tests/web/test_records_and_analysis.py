@@ -51,6 +51,9 @@ def test_variations_and_comments_travel_with_the_record_and_a_tree_is_saved_at_o
         again = GameRecord.from_json(client.get(f"/api/games/{copy['id']}/record").text)
         assert again.replace(metadata=record.metadata) == record
         assert again.metadata == {"id": copy["id"], "title": copy["title"], **record.metadata}
+    for of_others in (17, "run-1/game-3"):
+        (copy,) = post("import", text=ended.replace(metadata={"id": of_others}).to_json())["games"]
+        assert len(copy["id"]) == 11
     tree = [
         {"parent": None, "action": ""},
         {"parent": 0, "action": "c3"},

@@ -38,11 +38,24 @@ export async function post(path, fields = {}, signal) {
   return answer(fetch(`api/${path}`, { method: "POST", headers, body: JSON.stringify(fields), signal }));
 }
 
+let isStarting = false;
+
+/** Creates a game and goes to it, by default to play it. Does nothing while another one is created: a button was pressed twice. */
+export async function startGame(fields, go, addressOf = (id) => `play/${id}`) {
+  if (isStarting) return;
+  isStarting = true;
+  try {
+    const { id } = await post("games", fields);
+    await go(addressOf(id));
+  } finally {
+    isStarting = false;
+  }
+}
+
 /** Posts a request that is answered by events, and calls `onEvent` with the fields of each. */
 export async function stream(path, fields, signal, onEvent) {
   const headers = { "content-type": "application/json" };
-  const response = await fetch(`api/${path}`, { method: "POST", headers, body: JSON.stringify(fields), signal });
-  if (!response.ok) return answer(Promise.resolve(response));
+  const response = await checked(fetch(`api/${path}`, { method: "POST", headers, body: JSON.stringify(fields), signal }));
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   for (let part = await reader.read(); !part.done; part = await reader.read()) {

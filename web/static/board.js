@@ -199,7 +199,8 @@ export class Board {
   turnBy(degrees) {
     this.angle = (this.angle + degrees) % 360;
     this.turnContent();
-    this.render();
+    if (this.menu || this.held) this.reset();
+    else this.render();
   }
 
   /** Turns the picture; its texts stay upright. */

@@ -50,11 +50,11 @@ async function route() {
   }
 }
 
-/** Goes to an address of the page. */
-export function go(address) {
+/** Goes to an address of the page, and returns when it is shown. */
+export async function go(address) {
   history.pushState(null, "", address);
   window.scrollTo(0, 0);
-  route();
+  await route();
 }
 
 document.addEventListener("click", (event) => {

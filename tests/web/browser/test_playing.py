@@ -251,6 +251,30 @@ def test_hint_and_resignation_and_swapped_sides_once_they_are_confirmed(start: S
     expect(page.locator(".status")).to_have_text("You lost by resignation")
 
 
+def test_a_hint_for_a_stone_that_was_taken_back_is_not_shown(start: Start) -> None:
+    page = start("Vadus", {"size": "3"})
+    button(page, "hint").click()  # the next one is fast
+    expect(page.locator(".hit.hinted")).to_have_count(1)
+    hit(page, "c3").click()
+    button(page, "commit").click()
+    expect(page.locator(".moves > li")).to_have_count(2)
+    wait_until_ready(page)
+    first, second = page.locator(".overlay .hit").evaluate_all(
+        "hits => hits.slice(0, 2).map((hit) => hit.dataset.place)"
+    )
+    with changing(page):
+        hit(page, first).click()
+    with held_answers(page, "hint"):
+        button(page, "hint").click()
+        for change in (button(page, "take-back"), hit(page, second)):
+            with changing(page):
+                change.click()
+        expect(page.locator(".status")).not_to_contain_text("Looking for a hint")
+    page.wait_for_timeout(1000)
+    expect(page.locator(".hit.hinted")).to_have_count(0)
+    expect(page.locator(".status")).not_to_contain_text("int")
+
+
 def test_options_of_the_game_reach_it(visit: OpenPage) -> None:
     page = visit()
     seats = choose_board(page, "Laido", {"size": "4"})

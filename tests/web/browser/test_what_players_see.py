@@ -18,6 +18,7 @@ from pages import LISTED, OpenPage, assert_accessible, assert_fits, held_answers
 from stoneworks import load_game
 from stoneworks.envs.drawing import action_places, theme
 from stoneworks.envs.rules import State
+from stoneworks.evaluation.records import GameRecord
 
 BLOCKED_STORAGE = """Object.defineProperty(window, 'localStorage', {
   get() { throw new DOMException('denied', 'SecurityError'); }
@@ -309,6 +310,10 @@ def test_an_ended_game_has_a_card_with_the_reason_and_the_ways_on(visit: OpenPag
     expect(card.get_by_role("heading")).to_have_text("You lost")
     expect(card).to_contain_text("the best group decides")
     assert_accessible(page)
+    page.keyboard.press("ArrowLeft")
+    expect(card).to_be_hidden()
+    page.keyboard.press("End")
+    expect(card).to_be_visible()
     card.get_by_role("button", name="Rematch").click()
     expect(page.locator(".moves > li")).to_have_count(0)
     expect(card).to_have_count(0)
@@ -344,6 +349,63 @@ def test_an_export_is_imported_once_and_a_bad_file_is_named(
     (tmp_path / "bad.jsonl").write_text("{}\n", encoding="utf-8")
     page.locator("#import-file").set_input_files(tmp_path / "bad.jsonl")
     expect(page.locator(".toast").last).to_contain_text("bad.jsonl: line 1:")
+
+
+def test_more_records_than_one_request_may_hold_are_imported_and_a_bad_line_has_its_number(
+    open_page: OpenPage, start_server: Any, tmp_path: Path
+) -> None:
+    page = open_page(start_server().url, expects_errors=True)
+    record = GameRecord.of_state(load_game("vadus(size=2)").deserialize_state("b2\nc2\na2"), ("a", "b")).to_json()
+    file = tmp_path / "many.jsonl"
+    file.write_text(f"{record}\n\n" + f"{record}\n" * 250, encoding="utf-8")
+    page.locator("#import-file").set_input_files(file)
+    expect(page.locator(".toast")).to_have_text("251 games imported")
+    file.write_text(f"{record}\n\n" + f"{record}\n" * 250 + "{}\n", encoding="utf-8")
+    page.locator("#import-file").set_input_files(file)
+    expect(page.locator(".toast").last).to_contain_text("many.jsonl: line 253:")
+
+
+def test_a_button_pressed_twice_starts_one_game(visit: OpenPage) -> None:
+    page = visit("/")
+    page.wait_for_selector(LISTED)
+    started: list[str] = []
+    page.on("request", lambda request: started.append(request.url) if request.method == "POST" else None)
+    with held_answers(page, "games"):
+        for _ in range(2):
+            page.get_by_role("button", name="Start the game").click()
+        page.wait_for_timeout(200)
+    page.wait_for_selector(".game .board svg")
+    assert len([url for url in started if url.endswith("/api/games")]) == 1
+
+
+def test_escape_puts_the_only_piece_down_that_can_be_picked(visit: OpenPage, post: Callable[..., Any]) -> None:
+    page = visit(play(visit("/"), "trugo(radius=2,tiles=6)", post, "c3/1 d3/1 c2/0 d2/1 e3/2 d4/1"))
+    hit(page, "d2^").click()
+    expect(page.locator(".picked")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.locator(".picked")).to_have_count(0)
+
+
+def test_a_board_that_is_turned_has_no_tile_in_the_hand(visit: OpenPage, post: Callable[..., Any]) -> None:
+    page = visit(play(visit("/"), "trugo(radius=3,tiles=7)", post, "d4/0"), has_touch=True)
+    for _ in range(2):
+        hit(page, "e4").tap()
+        expect(page.locator(".choices.held")).to_be_visible()
+        page.keyboard.press("t")
+        expect(page.locator(".choices.held")).to_have_count(0)
+    hit(page, "e4").tap()
+    page.locator(".choices.held").get_by_role("button", name="Play").click()
+    expect(page.locator(".moves > li")).to_have_count(2)
+
+
+def test_a_comment_is_kept_when_the_page_is_left_at_once(visit: OpenPage, post: Callable[..., Any]) -> None:
+    address = play(visit("/"), "vadus(size=4)", post, "d4 a4").replace("/play/", "/analyze/")
+    page = visit(address)
+    page.get_by_label("Comment on this position").fill("an idea")
+    page.evaluate("history.pushState(null, '', '/'); dispatchEvent(new PopStateEvent('popstate'))")  # without a blur
+    page.wait_for_selector(LISTED)
+    page = visit(address)
+    expect(page.get_by_label("Comment on this position")).to_have_value("an idea")
 
 
 def test_the_last_board_is_offered_again_and_an_empty_number_is_the_usual_one(visit: OpenPage) -> None:

@@ -1,6 +1,6 @@
 // The analysis board: any position, what agents think of it, variations and comments.
 
-import { botNamed, botsFor, get, info, isAbort, post, stream } from "../api.js";
+import { botNamed, botsFor, get, info, isAbort, post, startGame, stream } from "../api.js";
 import { factsOf, linesOf, ROWS, tableOf } from "../analysis.js";
 import { Board } from "../board.js";
 import { BotChoice } from "../bots.js";
@@ -42,7 +42,7 @@ export async function showAnalysis(view, { id, query, signal, go }) {
   view.addEventListener("shown", () => page.drawCurve?.());
   await page.goTo(tree.cursor);
   document.addEventListener("keydown", (event) => page.key(event), { signal });
-  signal.addEventListener("abort", () => page.stop());
+  signal.addEventListener("abort", () => page.leave());
 }
 
 /**
@@ -496,7 +496,7 @@ class AnalysisPage {
     const { tree } = this;
     const node = tree.cursor;
     const text = this.comment.value;
-    if (tree.id !== null) await post(`games/${tree.id}/comment`, { node, text }, this.signal);
+    if (tree.id !== null) await post(`games/${tree.id}/comment`, { node, text }); // also if the page is left just now
     tree.nodes.get(node).comment = text;
     do await sleep(50, this.signal);
     while (this.moves.matches(":active")); // a press would lose its button
@@ -528,8 +528,7 @@ class AnalysisPage {
     const { tree, position, opponent } = this;
     if (opponent.isPending) return opponent.name.focus();
     const players = position.player === 0 ? [null, opponent.value] : [opponent.value, null];
-    const game = await post("games", { game: tree.game, players, actions: tree.actions(tree.cursor), confirm: true });
-    this.go(`play/${game.id}`);
+    await startGame({ game: tree.game, players, actions: tree.actions(tree.cursor), confirm: true }, this.go);
   }
 
   /** Keeps the whole tree as a game on the server. */
@@ -537,8 +536,7 @@ class AnalysisPage {
     const { tree } = this;
     const { rows, place } = tree.rows();
     const fields = { game: tree.game, players: [null, null], actions: tree.actions(tree.current), title: "Analysis", tree: rows };
-    const game = await post("games", fields);
-    this.go(`analyze/${game.id}?node=${place.get(tree.cursor)}`);
+    await startGame(fields, this.go, (id) => `analyze/${id}?node=${place.get(tree.cursor)}`);
   }
 
   async removeVariation() {
@@ -641,6 +639,12 @@ class AnalysisPage {
   stop() {
     this.running?.abort();
     this.curveRunning?.abort();
+  }
+
+  /** Ends what goes on, when the page is left. */
+  leave() {
+    this.stop();
+    if (this.comment.value !== this.tree.nodes.get(this.tree.cursor).comment) this.saveComment();
   }
 
   async think(forced = false) {

@@ -1,6 +1,6 @@
 // The start page: a new game, and the games that are kept.
 
-import { botsFor, download, easyOf, get, info, post } from "../api.js";
+import { botsFor, download, easyOf, get, info, post, startGame } from "../api.js";
 import { BotChoice } from "../bots.js";
 import { button, count, h, keepFocus, parseSvg, playerName, requestCounter, resultOfPlayers, sleep, table, tableRow, toast, when } from "../dom.js";
 import { GameChoice, howToPlay } from "../games.js";
@@ -99,8 +99,7 @@ async function newGame(games, go, signal) {
         const players = seats.map((seat) => seat.value);
         remember("new-game", { game: choice.game.name, values: choice.values(), players: players.map((name) => name ?? ""), confirm: confirm.checked });
         remember("names", names.map((input) => input.value.trim()));
-        const game = await post("games", { game: choice.game.name, options: choice.values(), players, confirm: confirm.checked });
-        go(`play/${game.id}`);
+        await startGame({ game: choice.game.name, options: choice.values(), players, confirm: confirm.checked }, go);
       },
     },
     h("div", { class: "card wide" }, h("h2", { id: "new-heading" }, "New game"), choice.tiles),

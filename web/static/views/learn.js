@@ -1,6 +1,6 @@
 // Learning a game: small positions to play in, one after the other.
 
-import { ApiError, botsFor, easyOf, get, info, post } from "../api.js";
+import { ApiError, botsFor, easyOf, get, info, startGame } from "../api.js";
 import { Board } from "../board.js";
 import { actionLabel, announce, button, h, inTurn, keepFocus, parseSvg, requestCounter } from "../dom.js";
 import { howToPlay } from "../games.js";
@@ -161,7 +161,6 @@ class Lessons {
     const shown = Object.entries(options).map(([name, value]) => `${name}=${value}`);
     const game = shown.length ? `${this.game.name}(${shown.join(",")})` : this.game.name;
     const easy = easyOf(await botsFor(game)) ?? "random";
-    const created = await post("games", { game, players: [null, easy], confirm: true });
-    this.go(`play/${created.id}`);
+    await startGame({ game, players: [null, easy], confirm: true }, this.go);
   }
 }

@@ -1,12 +1,12 @@
 // One game: play it against bots or at one screen, or let bots play.
 
-import { botNamed, botsFor, get, info, isAbort, post } from "../api.js";
+import { botNamed, botsFor, get, info, isAbort, post, startGame } from "../api.js";
 import { Board } from "../board.js";
 import { BotChoice } from "../bots.js";
 import { actionLabel, announce, button, copyLink, h, inTurn, keepFocus, keyList, labeled, playerName, resultText, sleep, swatch, toast, turnText } from "../dom.js";
 import { howToPlay, notation } from "../games.js";
 import { personNames, recall, remember } from "../memory.js";
-import { foretold, picture, showPosition, why } from "../positions.js";
+import { foretold, isSame, picture, showPosition, why } from "../positions.js";
 import { countSeconds, prepare } from "../prepare.js";
 
 export async function showGame(view, { id, signal, go }) {
@@ -110,7 +110,9 @@ class GamePage {
     if (!isRestored && this.game && game.revision < this.game.revision) return;
     const before = this.game;
     this.game = game;
-    const isOtherPosition = before?.current !== game.current;
+    // A node that was taken back gives its number to the next one.
+    const isOtherPosition = before?.current !== game.current || !isSame(before.position, game.position);
+    if (isOtherPosition) this.hinting?.abort();
     if (before && isOtherPosition) {
       // The rest of a hint stays while it is followed.
       const [played] = game.position.actions.slice(-1);
@@ -303,6 +305,7 @@ class GamePage {
     const { game } = this;
     this.shownTurn = turn === null || turn >= game.turns.length ? null : Math.max(0, turn);
     const wanted = this.shownTurn;
+    if (this.card) this.card.hidden = wanted !== null;
     if (wanted === null) this.showBoard();
     else {
       const actions = game.turns.slice(0, wanted).flatMap(([, ofTurn]) => ofTurn);
@@ -437,21 +440,22 @@ class GamePage {
   }
 
   async again() {
-    const game = await post("games", { game: this.game.game, players: this.game.players, confirm: this.game.confirm });
-    this.go(`play/${game.id}`);
+    await startGame({ game: this.game.game, players: this.game.players, confirm: this.game.confirm }, this.go);
   }
 
   async askHint() {
-    const node = this.game.current;
     if (this.shownTurn !== null) await this.look(null);
+    const { current: node, position } = this.game;
+    this.hinting?.abort();
     const own = new AbortController();
+    this.hinting = own;
     this.showThinking((seconds) => `Looking for a hint … ${seconds}`, own.signal);
     announce("Looking for a hint …");
-    const hint = await post(`games/${this.id}/hint`, { node }, this.signal).finally(() => {
+    const hint = await post(`games/${this.id}/hint`, { node }, AbortSignal.any([own.signal, this.signal])).finally(() => {
       own.abort();
-      this.showStatus();
+      if (this.hinting === own) this.showStatus();
     });
-    if (this.game.current !== node) return;
+    if (this.game.current !== node || !isSame(position, this.game.position)) return;
     this.hint = hint.actions;
     if (this.shownTurn !== null) return;
     this.showBoard();
@@ -570,7 +574,8 @@ class GamePage {
       this.look(to);
       return;
     }
-    if (event.key === "Escape" && this.game.position.instead.length) return this.send("take-back");
+    const isPicked = this.shownTurn === null && this.game.current !== this.game.committed && this.board.picture.querySelector(".picked");
+    if (event.key === "Escape" && isPicked) return this.send("take-back");
     const names = { Backspace: "take-back", p: "pass", e: "end", s: "swap", u: "undo", h: "hint", f: "flip", t: "turn" };
     let name = names[event.key];
     if (event.key === "Enter" && !event.target.closest("button, a, summary, .hit")) name = "commit";

@@ -1,6 +1,6 @@
 // Folders of records, arenas and runs: tables, ratings, curves and replays, growing as their files grow.
 
-import { get, info, isAbort, post } from "../api.js";
+import { get, info, isAbort, post, startGame } from "../api.js";
 import { Board } from "../board.js";
 import { lineChart, ratingChart, short } from "../charts.js";
 import { button, count, h, keepFocus, labeled, numberCell, percent, requestCounter, resultOfPlayers, signed, sleep, swatch, table, tableRow, toast, when } from "../dom.js";
@@ -178,7 +178,7 @@ function showRun(part, run, go) {
 
 /** Returns buttons to play against the agent of a run, and to analyze with it. */
 function agentButtons({ game, agent }, go) {
-  const play = async () => go(`play/${(await post("games", { game, players: [null, agent + SEARCH], confirm: true })).id}`);
+  const play = () => startGame({ game, players: [null, agent + SEARCH], confirm: true }, go);
   const query = new URLSearchParams({ game, agent: agent + SEARCH });
   return h("div", { class: "row" }, button("Play against it", play), h("a", { class: "button", href: `analyze?${query}` }, "Analyze with it"));
 }
@@ -259,6 +259,7 @@ async function showRecords(part, context) {
   let first = 0;
   let shown = null;
   let before = null;
+  let opened = null;
   const nextRequest = requestCounter();
   const summary = h("p", { class: "faint" });
   const listed = h("div", {});
@@ -295,7 +296,9 @@ async function showRecords(part, context) {
     const record = await get("watch/record", { source: source.id, index }, signal);
     if (shown !== index) return;
     history.replaceState(null, "", `${addressOf(source)}&game=${index + 1}`);
-    await showReplay(replay, record, signal);
+    opened?.abort();
+    opened = new AbortController();
+    await showReplay(replay, record, AbortSignal.any([opened.signal, signal]));
     replay.scrollIntoView({ block: "nearest", behavior: "smooth" });
   };
   const set = (name, value) => {
