@@ -99,7 +99,9 @@ def _wait(process: subprocess.Popen[str], limit: float, row: Row, output: Path) 
     """Wait for the process of a part, and write what went wrong in it."""
     try:
         _, messages = process.communicate(timeout=limit)
-        error = messages.strip().splitlines()[-1:] if process.returncode else []
+        error = []
+        if process.returncode:  # without a message if a signal ended it
+            error = messages.strip().splitlines()[-1:] or [f"ended with status {process.returncode}"]
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()

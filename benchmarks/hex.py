@@ -108,7 +108,7 @@ def main(
     game = load_measured_game(f"hex(size={size},swap=False)")
     begin, end = (f"<!-- {word} of hex {size}, by benchmarks.hex -->" for word in ("results", "end of the results"))
     check_block(page, begin, end)
-    folder = folder or Path("runs") / f"hex-{size}"
+    folder = folder or Path("runs") / (f"hex-{size}-seed-{seed}" if seed else f"hex-{size}")
     for learner in LEARNERS.values():
         train(learner, game, seconds, seed, folder / learner.__name__)
     states = {title: read_state(folder / learner.__name__ / "training") for title, learner in LEARNERS.items()}

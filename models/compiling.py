@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from stoneworks.checks import check_integer
-from stoneworks.envs.rules import Batch, Game
+from stoneworks.envs.rules import Batch, Game, templates
 from stoneworks.envs.rules.parts import has_features, has_heuristic
 from stoneworks.models.bots.loading import load_bot, playable_bots
 from stoneworks.models.inference.winograd import compiled_network
@@ -46,11 +46,16 @@ def _states(game: Game) -> None:
     state.observation_tensor()
     state.observation_and_mask(0)
     state.try_step(0)
+    state.score()
 
 
 def _batches(game: Game) -> None:
-    batch = Batch(game, 1)
-    batch.step(batch.random_actions())
+    for features in {False, has_features(game)}:
+        batch = Batch(game, 1, inputs=NetworkInputs(game, True) if features else None)
+        batch.step(batch.random_actions())
+        batch.observe(None, [0])
+    for template in (templates.first_without_action, templates.apply_actions):
+        game.compiled(template)
 
 
 def _playouts(game: Game) -> None:

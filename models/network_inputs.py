@@ -47,7 +47,7 @@ class NetworkInputs:
         self.game = game = as_game(game)
         if features and not has_features(game):
             raise ValueError(
-                f"features must be false for {game.name}, which has none; see register_game(..., features=...)"
+                f"features must be false for {game.name}, which has none; a game has some if it defines FEATURES and fill_features"
             )
         self._features = features_of(game) if features else ()
         observation_planes, height, width = game.observation_shape

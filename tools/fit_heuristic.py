@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, cast
@@ -31,6 +31,7 @@ from stoneworks.envs.rules.compiler.types import BoardArray, Float32s, Int16s, I
 from stoneworks.envs.rules.compiler.weights import Phases, write_weights
 from stoneworks.envs.rules.parts import game_part, heuristic_kernels
 from stoneworks.evaluation.match import play_match
+from stoneworks.files import replacing, write_whole
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.search.alphabeta import search_depths
 from tools.heuristic_scale import DECIDED, evaluate_states
@@ -332,6 +333,11 @@ class Run:
         self.heuristic = Heuristic(game)
         self._game, self._folder, self._plan = game, folder, plan
         folder.mkdir(parents=True, exist_ok=True)
+        described, file = json.dumps({"game": str(game), **asdict(plan)}), folder / "plan.json"
+        if file.exists() and file.read_text(encoding="utf-8") != described:
+            raise ValueError(f"folder must be that of a run with equal options, got {folder}: {file.read_text()}")
+        if not file.exists():
+            write_whole(file, described)
 
     def games(self, iteration: int, weights: Float32Array | None) -> Positions:
         """Play the games of an iteration, or read those that have been played."""
@@ -345,12 +351,9 @@ class Run:
                 bot = self.heuristic.player(kernels, int(seed), turns=self._plan.depth)
                 number = min(GAMES_AT_ONCE, self._plan.num_games - done)
                 played = play_games(self._game, bot, number, self._plan.random_share, int(seed))
-                temporary = file.with_suffix(".tmp.npz")
-                np.savez(
-                    temporary,
-                    **{**played._asdict(), "states": played.states.view(np.uint8).reshape(len(played.states), -1)},
-                )
-                temporary.rename(file)
+                states = played.states.view(np.uint8).reshape(len(played.states), -1)
+                with replacing(file) as temporary, temporary.open("wb") as opened:
+                    np.savez(opened, **{**played._asdict(), "states": states})
                 typer.echo(f"iteration {iteration}: {done + number} games, {time.perf_counter() - begin:.0f} s")
             with np.load(file) as stored:
                 states = stored["states"].view(self._game.state_dtype).ravel()
@@ -372,7 +375,8 @@ class Run:
         typer.echo(_table("hand-written", hand) + "\n" + _table(f"weights {iteration}", learned))
         (self._folder / f"quality-{iteration}.json").write_text(json.dumps({"hand": hand, "learned": learned}))
         of_knots = weights * np.float32(scale / 2)
-        np.save(file, of_knots)
+        with replacing(file) as temporary, temporary.open("wb") as opened:
+            np.save(opened, of_knots)
         return of_knots
 
     def match(self, iteration: int, new: Float32Array, old: Float32Array | None) -> float:
@@ -386,7 +390,7 @@ class Run:
             result = play_match(self._game, *bots, num_pairs=self._plan.pairs, opening_actions=4, seed=self._plan.seed)
             typer.echo(f"weights {iteration} against those before at {self._plan.seconds:g} s: {result}")
             low, high = result.interval
-            file.write_text(json.dumps({"score": result.score, "interval": [low, high], "games": result.num_games}))
+            write_whole(file, json.dumps({"score": result.score, "interval": [low, high], "games": result.num_games}))
         return float(json.loads(file.read_text())["score"])
 
 

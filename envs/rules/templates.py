@@ -240,6 +240,12 @@ def step_batch(
         update_observation(board[0], before[0], state, planes[row])
 
 
+def apply_actions(board: BoardArray, states: StateArray, actions: Int64s) -> None:
+    """Apply one legal action to each of ``states[n]``, in place."""
+    for row in range(actions.shape[0]):
+        apply_action(board[0], states[row], actions[row])
+
+
 def choose_random_actions(masks: Int8Table, seeds: UInt64s, actions: Int64s) -> None:
     """Write a random legal action of every game to ``actions[num_games]``, or ``NO_ACTION`` if it has none.
 

@@ -198,10 +198,16 @@ def _check_graph(model: Any, shape: tuple[int, ...], source: str) -> tuple[int, 
         raise OnnxPolicyError(f"{source}: the graph must have one input, got {[one.name for one in graph.input]}")
     domains = {node.domain for node in graph.node} - {"", "ai.onnx"}
     attributes = [attribute for node in graph.node for attribute in node.attribute]
-    tensors = [*graph.initializer, *(attribute.t for attribute in attributes)]
+    tensors = [
+        *graph.initializer,
+        *(tensor for attribute in attributes for tensor in (attribute.t, *attribute.tensors)),
+    ]
     if domains or model.functions or any(attribute.HasField("g") or attribute.graphs for attribute in attributes):
         raise OnnxPolicyError(f"{source}: the graph must have standard operators and no control flow or functions")
-    if graph.sparse_initializer or any(tensor.data_location or tensor.external_data for tensor in tensors):
+    is_sparse = graph.sparse_initializer or any(
+        one.HasField("sparse_tensor") or one.sparse_tensors for one in attributes
+    )
+    if is_sparse or any(tensor.data_location or tensor.external_data for tensor in tensors):
         raise OnnxPolicyError(f"{source}: all weights must be dense and in the file itself")
     (given,) = (one for one in graph.input if one.name not in {weight.name for weight in graph.initializer})
     dims = given.type.tensor_type.shape.dim
@@ -225,7 +231,8 @@ def _check_graph(model: Any, shape: tuple[int, ...], source: str) -> tuple[int, 
         graph = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True).graph
     except Exception as error:  # its classes of errors differ between versions of onnx
         raise OnnxPolicyError(f"{source}: the shapes of the graph cannot be inferred ({error})") from None
-    computed = {one.name: one.type.tensor_type.shape.dim for one in (*graph.value_info, *graph.output)}
+    kinds = {one.name: one.type.tensor_type for one in (*graph.value_info, *graph.output)}
+    computed = {name: kind.shape.dim if kind.HasField("shape") else None for name, kind in kinds.items()}
     for name in (name for node in graph.node for name in node.output if name):
         dims = computed.get(name)
         sizes = None if dims is None else [dim.dim_value if dim.HasField("dim_value") else math.inf for dim in dims]

@@ -651,9 +651,17 @@ class WinogradInference:
         )
 
     def __call__(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Return logits ``[n, num_actions]`` and expected results ``[n]`` for ``planes[n, input planes, height, width]``."""
+        """Return logits ``[n, num_actions]`` and expected results ``[n]`` for ``planes[n, input planes, height, width]``.
+
+        Raises:
+            ValueError: the number of planes is not that of the network.
+        """
         number, num_planes, height, width = planes.shape
         architecture = self._architecture
+        if num_planes != architecture.input_planes:
+            raise ValueError(
+                f"planes must be {architecture.input_planes} for this network, got {num_planes}; see features of SearchSettings"
+            )
         num_actions = architecture.action_planes * height * width + architecture.global_actions
         logits, values = np.empty((number, num_actions), np.float32), np.empty(number, np.float32)
         sizes = self._sizes._replace(height=height, width=width)

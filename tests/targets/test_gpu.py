@@ -248,6 +248,17 @@ def test_calls_reach_the_driver_with_their_arguments(monkeypatch: pytest.MonkeyP
     assert gpu.num_blocks(10**9) == gpu.MAX_THREADS // 128
 
 
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [("import os; os.abort()", "ended with status -6"), ("raise ValueError('no card')", "ValueError: no card")],
+)
+def test_a_part_that_fails_has_a_row(code: str, error: str, tmp_path: Path) -> None:
+    file = tmp_path / "gpu.jsonl"
+    part = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+    measured._wait(part, 60, {"part": "check"}, file)
+    assert list(measured.read_rows(file)) == [{"part": "check", "error": error}]
+
+
 @pytest.mark.slow
 def test_the_benchmark_runs_from_end_to_end(tmp_path: Path) -> None:
     file = tmp_path / "gpu.jsonl"

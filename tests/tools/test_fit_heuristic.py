@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +79,8 @@ def test_a_run_that_is_repeated_or_continued_gives_equal_weights(tmp_path: Path)
     assert sorted(path.stat().st_mtime_ns for path in (tmp_path / "first").iterdir()) == before
     assert 0 <= runs[0].match(0, weights[0], None) <= 1
     assert (tmp_path / "first" / "match-0.json").exists()
+    with pytest.raises(ValueError, match="folder must be that of a run with equal options"):
+        Run(game, tmp_path / "first", replace(plan, depth=2))
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,8 @@ def _cached_module(entries: list[targets.EntryFunction]) -> bytes:
     cache = kernel_cache.cache_folder()
     if cache is None:
         return browser.build_module(entries)
-    file = cache / f"browser-{targets.digest(entries, (browser, winograd), LANES)}.kernel"
+    digest = targets.digest((*entries, *browser.browser().library), (browser, winograd), LANES)
+    file = cache / f"browser-{digest}.kernel"
     with FileLock(file.with_suffix(".lock")):  # another process that builds the same module is faster than both
         module = kernel_cache.read_checked(file)
         if module is None:

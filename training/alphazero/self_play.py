@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game, State
-from stoneworks.envs.rules.compiler.types import BoardArray, Int64s, StateArray
-from stoneworks.envs.rules.contract import apply_action
 from stoneworks.envs.rules.fields import NO_WINNER
 from stoneworks.envs.rules.parts import heuristic_scale
+from stoneworks.envs.rules.templates import apply_actions
 from stoneworks.evaluation.match import random_opening
 from stoneworks.models.bots.greedy_bot import GreedyBot
 from stoneworks.models.search.device_search import RecordEvaluation
@@ -29,12 +28,6 @@ from stoneworks.training.runs.schedule import progress_points, value_at
 #: Number of actions per game, after the opening, that a PUCT search samples by visits; later ones are the most visited. A
 #: Gumbel search does not need this, since its choice is random already.
 SAMPLED_ACTIONS = 16
-
-
-def apply_actions(board: BoardArray, states: StateArray, actions: Int64s) -> None:
-    """Apply one legal action to each of ``states[n]``, in place."""
-    for row in range(actions.shape[0]):
-        apply_action(board[0], states[row], actions[row])
 
 
 def random_action(state: State, generator: np.random.Generator) -> int:

@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import EnumMeta
 from functools import cache
 from pathlib import Path
@@ -28,6 +28,7 @@ from typing import Any
 
 import llvmlite
 import numba.core.config
+import numba.core.types
 import numpy as np
 from numba.core import serialize
 from numba.core.compiler import CompileResult
@@ -218,6 +219,8 @@ def _add_value(add: Callable[[bytes], None], value: Any, seen: set[int]) -> None
     elif isinstance(value, (types.ModuleType, type, types.BuiltinFunctionType, np.ufunc)):
         members: list[Any] = list(value) if isinstance(value, EnumMeta) else []
         add(repr((value.__name__, getattr(value, "_fields", ()), members)).encode())
+    elif isinstance(value, numba.core.types.Type):
+        add(repr(value).encode())
     else:  # an intrinsic or similar: represented by its source file
         definition = getattr(value, "_defn", type(value))
         module = sys.modules.get(definition.__module__)
@@ -245,11 +248,27 @@ def _add_function(add: Callable[[bytes], None], function: types.FunctionType, se
         value = function.__globals__[name]
         add(name.encode())
         _add_value(add, value, seen)
-        if isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] not in ("numpy", "numba", "math"):
-            for attribute in names:
-                if attribute in vars(value):
-                    add(attribute.encode())
-                    _add_value(add, vars(value)[attribute], seen)
+        if isinstance(value, types.ModuleType):
+            _add_members(add, value, names, seen, ())
+
+
+def _add_members(
+    add: Callable[[bytes], None],
+    module: types.ModuleType,
+    names: Sequence[str],
+    seen: set[int],
+    within: tuple[types.ModuleType, ...],
+) -> None:
+    """Add what a function may use of a module, and of modules in it: what has the name of an attribute in its code."""
+    if module in within or module.__name__.partition(".")[0] in ("numpy", "numba", "math"):
+        return
+    for attribute in names:
+        if attribute in vars(module):
+            member = vars(module)[attribute]
+            add(attribute.encode())
+            _add_value(add, member, seen)
+            if isinstance(member, types.ModuleType):
+                _add_members(add, member, names, seen, (*within, module))
 
 
 def _add_code(add: Callable[[bytes], None], code: types.CodeType, docstring: str | None) -> None:

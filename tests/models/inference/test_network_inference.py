@@ -96,6 +96,14 @@ def test_a_position_has_the_same_outputs_in_any_batch_and_close_ones_in_bfloat16
 
 
 @BOTH
+def test_another_number_of_planes_is_refused(make: MakeInference) -> None:
+    planes = planes_of()
+    for number in (1, planes.shape[1] + 1):
+        with pytest.raises((ValueError, RuntimeError), match=rf"\b{number}\b"):
+            make(network_of())(np.resize(planes, (2, number, *planes.shape[2:])))
+
+
+@BOTH
 def test_weights_are_copied_and_replaced_on_request(make: MakeInference) -> None:
     network, planes = network_of(), planes_of()
     evaluate = make(network)

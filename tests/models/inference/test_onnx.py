@@ -247,6 +247,11 @@ def test_a_file_without_a_description_is_played_with_its_value(tmp_path: Path) -
 
 
 _ONES = np.ones((54, 10))
+_SPARSE = helper.make_sparse_tensor(
+    helper.make_tensor("v", TensorProto.FLOAT, [1], [1.0]),
+    helper.make_tensor("i", TensorProto.INT64, [1], [3]),
+    [54, 10],
+)
 _HUGE = helper.make_node("Pad", ["x", "pads"], ["z"])
 
 
@@ -275,6 +280,32 @@ _HUGE = helper.make_node("Pad", ["x", "pads"], ["z"])
                 {"c": np.array(True), "w": np.ones((54, 10), np.float32)},
             ),
             "no control flow",
+        ),
+        (
+            lambda path: saved(  # of a rank that is known at run time alone
+                path,
+                [
+                    helper.make_node("ReduceMax", ["x"], ["m"], keepdims=0),
+                    helper.make_node("Cast", ["m"], ["i"], to=TensorProto.INT64),
+                    helper.make_node("Unsqueeze", ["i", "zero"], ["axes"]),
+                    helper.make_node("Unsqueeze", ["x", "axes"], ["u"]),
+                    helper.make_node("Reshape", ["u", "rows"], ["r"]),
+                    helper.make_node("MatMul", ["r", "w"], ["y"]),
+                ],
+                {"zero": np.array([0]), "rows": np.array([-1, 54]), "w": np.ones((54, 10), np.float32)},
+            ),
+            "u must have at most 4,194,304 elements, got None",
+        ),
+        (
+            lambda path: saved(
+                path,
+                [
+                    helper.make_node("Constant", [], ["w"], sparse_value=_SPARSE),
+                    helper.make_node("MatMul", ["x", "w"], ["y"]),
+                ],
+                {},
+            ),
+            "must be dense",
         ),
     ],
 )

@@ -160,6 +160,19 @@ def test_the_digest_depends_on_the_fields_of_named_tuples_and_on_the_members_of_
     assert digest_with(IntEnum("Color", {"RED": 2})) != digest_with(IntEnum("Color", {"RED": 5}))
 
 
+def test_the_digest_depends_on_numba_types_and_on_functions_in_modules_of_modules() -> None:
+    assert digest_with(numba.int32) != digest_with(numba.int8)
+    digests = set()
+    for function in (lambda x: x + 1, lambda x: x + 2):
+        package = types.ModuleType("package")
+        package.inner = types.ModuleType("package.inner")  # type: ignore[attr-defined]
+        package.inner.package = package  # type: ignore[attr-defined]
+        package.inner.function = function  # type: ignore[attr-defined]
+        (code, *_) = compile("def caller(x): return package.inner.function(x)", "a file", "exec").co_consts
+        digests.add(kernel_cache.digest_of(types.FunctionType(code, {"package": package}), ()))
+    assert len(digests) == 2
+
+
 def test_the_digest_depends_on_options_and_on_the_names_of_linked_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     assert digest_with(numba.njit(double)) != digest_with(numba.njit(error_model="numpy")(double))
     digests = set()
