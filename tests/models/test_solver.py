@@ -106,9 +106,8 @@ def test_results_and_actions_are_those_of_a_plain_minimax(name: str, num_games: 
             assert list(solution.actions) == keeping, state
             results.add((solution.result, len(keeping) < len(results_of)))
     assert len(results) > 1 or game.name == "taigo"
-    for other in ("vadus(size=2)", "vadus(size=4)"):
-        with pytest.raises(ValueError, match="the solver needs a position of"):
-            solver.value(load_game(other).new_initial_state())
+    with pytest.raises(ValueError, match="the solver needs a position of"):
+        solver.value(load_game("vadus(size=4)").new_initial_state())
 
 
 @pytest.mark.slow
