@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.checks import check_integers, check_number
-from stoneworks.envs.players import Opponent, PolicyPlayer, resolve_opponent
+from stoneworks.envs.players import Opponent, PolicyPlayer, is_loaded, resolve_opponent
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError
 
 
@@ -65,10 +65,10 @@ class Opponents:
     def _resolve(self, opponent: Opponent, seed: int | None) -> Any:
         player = resolve_opponent(opponent, self._game, seed, self_player=self._self_player)
         if getattr(player, "one_game_at_a_time", False):
-            if isinstance(opponent, str):
+            if is_loaded(opponent):
                 player.close()
             raise ValueError(f"opponents must be able to play many games at once, got {opponent!r}")
-        if isinstance(opponent, str) and player is not self._self_player:
+        if is_loaded(opponent):
             self._loaded.append(player)
         return player
 
@@ -86,11 +86,11 @@ class Opponents:
         self._close_unused()
 
     def _close_unused(self) -> None:
-        in_use = [player for _, player in self._installed]
-        for player in self._loaded:
-            if not any(player is other for other in in_use):
+        loaded, in_use = self._loaded, {id(player) for _, player in self._installed}
+        self._loaded = [player for player in loaded if id(player) in in_use]
+        for player in loaded:
+            if id(player) not in in_use:
                 player.close()
-        self._loaded = [player for player in self._loaded if any(player is other for other in in_use)]
 
     def close(self) -> None:
         """Close the bots given by name."""

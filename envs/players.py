@@ -86,6 +86,11 @@ class PolicyPlayer:
         return check_integers("the actions of a policy", actions, len(masks)).astype(np.int64)
 
 
+def is_loaded(opponent: Opponent) -> bool:
+    """Return whether :func:`resolve_opponent` loads a bot for ``opponent``, which its caller must close."""
+    return isinstance(opponent, str) and opponent != SELF
+
+
 def resolve_opponent(
     opponent: Opponent, game: Game, seed: int | None = None, *, self_player: PolicyPlayer | None = None
 ) -> Any:

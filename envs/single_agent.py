@@ -13,7 +13,7 @@ from gymnasium.error import ResetNeeded
 
 from stoneworks.checks import check_choice
 from stoneworks.envs.observation_format import DEFAULT_FORMAT, ILLEGAL_ACTION_CHOICES, Formatter, ObservationFormat
-from stoneworks.envs.players import Opponent, Policy, PolicyPlayer, resolve_opponent
+from stoneworks.envs.players import Opponent, Policy, PolicyPlayer, is_loaded, resolve_opponent
 from stoneworks.envs.rendering import FRAMES_PER_SECOND, RENDER_MODES, RenderedGame, Renderer
 from stoneworks.envs.rules import Game, IllegalActionError, State, load_game
 
@@ -96,7 +96,7 @@ class SingleAgentEnv(RenderedGame, gymnasium.Env[Any, Any]):
     def set_opponent(self, opponent: Opponent) -> None:
         """Replace the opponent, effective at the next ``reset``. Raises ``ValueError`` if it is invalid."""
         checked = self._resolve(opponent)
-        if self._is_loaded(opponent, checked):
+        if is_loaded(opponent):
             checked.close()
         self._given_opponent = opponent
         self._opponent_is_stale = True
@@ -122,11 +122,7 @@ class SingleAgentEnv(RenderedGame, gymnasium.Env[Any, Any]):
         if self._closes_opponent:
             self._opponent.close()
         self._opponent = opponent
-        self._closes_opponent = self._is_loaded(self._given_opponent, opponent)
-
-    def _is_loaded(self, given: Opponent, player: Any) -> bool:
-        """Return whether the player was loaded here, and must be closed here."""
-        return isinstance(given, str) and player is not self._self_player
+        self._closes_opponent = is_loaded(self._given_opponent)
 
     def _resolve(self, opponent: Opponent, seed: int | None = None) -> Any:
         return resolve_opponent(opponent, self.game, seed, self_player=self._self_player)

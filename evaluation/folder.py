@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -21,8 +20,8 @@ from stoneworks.evaluation.match import MatchResult
 from stoneworks.evaluation.records import GameRecord, GameRecordError, read_records, write_records
 from stoneworks.evaluation.settings import ArenaChunk, ArenaSettings
 from stoneworks.locks import LOCK_FILE
+from stoneworks.models.bots.external_bot import words_of
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
-from stoneworks.models.description import METADATA_FILE
 
 #: File of the results (see :class:`~stoneworks.evaluation.results.ArenaResult`).
 RESULTS_FILE = "results.json"
@@ -64,17 +63,21 @@ def player_hashes(players: Mapping[str, object]) -> dict[str, str]:
     for name, player in players.items():
         with contextlib.suppress(UnknownBotError):
             spec = BotSpec.parse(player)  # type: ignore[arg-type]
-            if spec.entry.starts_programs:
-                files = [Path(word) for word in shlex.split(spec.text) if Path(word).is_file()][:1]
-            else:
-                files = [*spec.paths] if spec.checkpoint is None else [spec.checkpoint / METADATA_FILE]
-            contents = [file.read_bytes() for file in files if file.is_file()]
+            file = _file_of(spec)
+            contents = [file.read_bytes()] if file is not None and file.is_file() else []
             if player != name:
                 bot = (spec.budget, spec.parameters) if contents else player
                 contents.append(repr(bot).encode())
             if contents:
                 hashes[name] = hashlib.sha256(b"".join(contents)).hexdigest()
     return hashes
+
+
+def _file_of(spec: BotSpec) -> Path | None:
+    """Return the file that changes with a bot: of a program, the first one in its command."""
+    if not spec.entry.starts_programs:
+        return spec.file
+    return next((Path(word) for word in words_of(spec.text) if Path(word).is_file()), None)
 
 
 def _may_be_left_over(file: Path) -> bool:

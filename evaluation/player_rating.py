@@ -164,11 +164,7 @@ def rate(
 
     first_seed, second_seed = np.random.SeedSequence(settings.seed).generate_state(2).tolist()
     hashes = player_hashes({name: player})
-    changed = set(ladder.changed_players()) - players.keys()
-    lacking = {anchor for anchor in ratings.names if anchor not in players and BotSpec.parse(anchor).lacks_torch}
-    order = tuple(anchor for anchor in ratings.order if anchor not in changed | lacking)
-    if not order:
-        raise LadderError(f"the ladder of {ladder.game} must be made again, since all of its players have changed")
+    order = _usable_anchors(ladder, players)
     scouted = play("scouting", order, settings.scout_pairs, first_seed)
     check_unchanged({name: player}, hashes)
     estimate, _ = rate_against(ratings, name, scouted)
@@ -177,6 +173,19 @@ def rate(
     by_anchor = ([match for match in scouted + played if match.names[1] == anchor] for anchor in order)
     matches = tuple(map(join_matches, by_anchor))
     return RateResult(name=name, matches=matches, ladder=ladder)
+
+
+def _usable_anchors(ladder: Ladder, players: Mapping[str, Player]) -> tuple[str, ...]:
+    """Return the anchors by rating that are given in ``players``, or that have not changed and do not lack torch.
+
+    Raises:
+        LadderError: there are none.
+    """
+    changed = set(ladder.changed_players()) - players.keys()
+    unchanged = [anchor for anchor in ladder.ratings.order if anchor not in changed]
+    if not unchanged:
+        raise LadderError(f"the ladder of {ladder.game} must be made again, since all of its players have changed")
+    return tuple(anchor for anchor in unchanged if anchor in players or not BotSpec.parse(anchor).lacks_torch)
 
 
 def _check_anchors(ladder: Ladder, players: Mapping[str, Player], settings: RateSettings) -> None:

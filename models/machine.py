@@ -72,7 +72,7 @@ def _quota_of(group: Path) -> float:
             microseconds, period = float(words[0]), float(words[1])
         except (OSError, ValueError, IndexError):  # no such file, or "max" for no limit
             continue
-        if microseconds > 0 and period > 0:  # -1 is no limit
+        if microseconds > 0 and period > 0:  # -1 means no limit
             return microseconds / period
     return math.inf
 

@@ -334,10 +334,10 @@ class Run:
         self._game, self._folder, self._plan = game, folder, plan
         folder.mkdir(parents=True, exist_ok=True)
         described, file = json.dumps({"game": str(game), **asdict(plan)}), folder / "plan.json"
-        if file.exists() and file.read_text(encoding="utf-8") != described:
-            raise ValueError(f"folder must be that of a run with equal options, got {folder}: {file.read_text()}")
         if not file.exists():
             write_whole(file, described)
+        elif (other := file.read_text(encoding="utf-8")) != described:
+            raise ValueError(f"folder must be that of a run with equal options, got {folder}: {other}")
 
     def games(self, iteration: int, weights: Float32Array | None) -> Positions:
         """Play the games of an iteration, or read those that have been played."""
@@ -373,7 +373,7 @@ class Run:
         hand = quality(np.clip(by_hand * np.float32(2 / scale), -20, 20), positions, test)
         learned = quality(logits, positions, test)
         typer.echo(_table("hand-written", hand) + "\n" + _table(f"weights {iteration}", learned))
-        (self._folder / f"quality-{iteration}.json").write_text(json.dumps({"hand": hand, "learned": learned}))
+        write_whole(self._folder / f"quality-{iteration}.json", json.dumps({"hand": hand, "learned": learned}))
         of_knots = weights * np.float32(scale / 2)
         with replacing(file) as temporary, temporary.open("wb") as opened:
             np.save(opened, of_knots)

@@ -28,7 +28,7 @@ from stoneworks.envs.rules import Game, RegistrationError, State, load_game
 from stoneworks.models import Analysis, Bot, BotForfeit, BotStartError, UnknownBotError, load_bot
 from stoneworks.models.bots.external_bot import kill_programs
 from stoneworks.models.bots.spec import BotSpec
-from stoneworks.models.description import METADATA_FILE, CheckpointError
+from stoneworks.models.description import CheckpointError
 from stoneworks.models.solver import SolverMemoryError, UnsolvedError
 from stoneworks.processes import exit_with_parent, interrupts_blocked
 from stoneworks.registry import Entry, add_entries, added_entries
@@ -474,9 +474,8 @@ def _stream(bot: Bot, state: State, connection: Connection) -> None:
 
 def version_of(spec: BotSpec) -> int:
     """Return when the checkpoint or the file of a bot was written, in nanoseconds since 1970; 0 without one."""
-    files = [*spec.paths] if spec.checkpoint is None else [spec.checkpoint / METADATA_FILE]
     try:
-        return max((file.stat().st_mtime_ns for file in files), default=0)
+        return 0 if spec.file is None else spec.file.stat().st_mtime_ns
     except OSError:
         return 0
 

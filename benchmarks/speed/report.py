@@ -215,7 +215,7 @@ def _change(row: Row, earlier: Row | None) -> Change:
     if earlier is None:
         return Change(NEW, None)
     now, before = (row.ratio, earlier.ratio) if row.ratio and earlier.ratio else (row.rate, earlier.rate)
-    if row.measure.endswith("in %"):  # shares of time are no rates
+    if row.measure.endswith("in %"):  # shares of time are not rates
         return Change(UNCHANGED, now.median / before.median)
     verdict = SLOWER if now.maximum < before.minimum else FASTER if now.minimum > before.maximum else UNCHANGED
     return Change(verdict, now.median / before.median)

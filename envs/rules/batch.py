@@ -37,6 +37,19 @@ class Step(NamedTuple):
         return Step(*(array.copy() if isinstance(array, np.ndarray) else array.clone() for array in arrays))
 
 
+def _inputs_of(game: Game, observations: str | None, inputs: Inputs | None) -> Inputs:
+    """Return what the observations of a batch show.
+
+    Raises:
+        ValueError: there are inputs without observations.
+    """
+    if observations is not None:
+        return inputs or Planes(game)
+    if inputs is not None:
+        raise ValueError(f"inputs must be None if observations is None, got {inputs!r}")
+    return NoPlanes(game)
+
+
 class Batch:
     """``num_games`` games of ``game``.
 
@@ -97,10 +110,8 @@ class Batch:
         if not isinstance(auto_reset, (bool, np.bool_)):
             raise ValueError(f"auto_reset must be True or False, got {auto_reset!r}")
         self.auto_reset = bool(auto_reset)
-        if observations is None and inputs is not None:
-            raise ValueError(f"inputs must be None if observations is None, got {inputs!r}")
         self.device = device
-        self._inputs: Inputs = NoPlanes(game) if observations is None else inputs or Planes(game)
+        self._inputs = _inputs_of(game, observations, inputs)
         on_device = self._on_device = arrays_of(game, device, self._inputs)
         has_bits = game.binary_observations and inputs is None
         known = ("float32", *["bfloat16"] * (device != "cpu"), *["uint8", "bits"] * has_bits)

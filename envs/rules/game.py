@@ -375,7 +375,7 @@ def make_game(game_class: type[Game], options: tuple[tuple[str, Any], ...]) -> G
         RegistrationError: two actions have the same text, or the constructor does not set an attribute.
     """
     game = game_class(**dict(options))
-    if absent := [name for name in ("grid", "state_dtype", "board") if not hasattr(game, name)]:
+    if absent := [name for name in _declared(of_class=False) if not hasattr(game, name)]:
         raise RegistrationError(f"{game}: the constructor of {game_class.__name__} must set {', '.join(absent)}")
     if len(game._action_of_text) < game.num_actions:
         first, text = next((i, text) for i, text in enumerate(game.action_texts) if game._action_of_text[text] != i)
@@ -420,8 +420,13 @@ def game_class(entry: GameEntry) -> type[Game]:
 @cache
 def _lacking(rules: type[Game]) -> list[str]:
     """Return what a class must give and does not."""
-    given_by_class = [name for name, kind in inspect.get_annotations(GameDefinition).items() if "ClassVar" in str(kind)]
-    return [name for name in given_by_class if not hasattr(rules, name)] + sorted(rules.__abstractmethods__)
+    return [name for name in _declared(of_class=True) if not hasattr(rules, name)] + sorted(rules.__abstractmethods__)
+
+
+def _declared(*, of_class: bool) -> list[str]:
+    """Return the names of the attributes of classes of games, or of games, that :class:`GameDefinition` declares."""
+    declared = inspect.get_annotations(GameDefinition)
+    return [name for name, kind in declared.items() if ("ClassVar" in str(kind)) == of_class]
 
 
 def _named_class(entry: GameEntry) -> type[Game]:

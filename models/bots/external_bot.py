@@ -44,6 +44,18 @@ def kill_programs() -> None:
         program.kill()
 
 
+def words_of(command: str) -> list[str]:
+    """Return the words of a command with POSIX shell quoting.
+
+    Raises:
+        ValueError: its quotes are unbalanced.
+    """
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise ValueError(f"command has unbalanced quotes ({error}): {command!r}") from None
+
+
 class ExternalBot(Bot):
     """Plays the actions of an external program. Anything but a legal action in time forfeits the game: :class:`BotForfeit`."""
 
@@ -66,10 +78,7 @@ class ExternalBot(Bot):
         """
         self._seconds = check_positive("seconds", seconds)
         self._start_seconds = check_positive("start_seconds", start_seconds)
-        try:
-            self._words = shlex.split(command)
-        except ValueError as error:
-            raise ValueError(f"command has unbalanced quotes ({error}): {command!r}") from None
+        self._words = words_of(command)
         if not self._words or shutil.which(self._words[0]) is None:
             raise ValueError(f"command must start with an executable program, got {command!r}")
         spec = BotSpec.of("exec", command, seconds=self._seconds, start_seconds=self._start_seconds)

@@ -20,6 +20,7 @@ from stoneworks.models.bots.registry import (
     BotEntry,
     Parameter,
 )
+from stoneworks.models.description import METADATA_FILE
 from stoneworks.registry import HINT
 from stoneworks.text import exact
 
@@ -150,6 +151,13 @@ class BotSpec:
         if self.checkpoint is not None:
             return () if self.shipped else (self.checkpoint,)
         return (Path(self.text),) if self.entry.reads_file else ()
+
+    @property
+    def file(self) -> Path | None:
+        """The file that changes whenever what the bot reads does: of a checkpoint, its description with all hashes."""
+        if self.checkpoint is not None:
+            return self.checkpoint / METADATA_FILE
+        return Path(self.text) if self.entry.reads_file else None
 
 
 def registered_kind(name: str) -> BotEntry | None:

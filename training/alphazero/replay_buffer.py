@@ -62,7 +62,7 @@ class ReplayBuffer:
         self._check = check
         self._has_later_files = True
         # The oldest files may have been deleted already by a session that was killed after the checkpoint.
-        files = self._files()
+        files = position_files(self._folder)
         kept = [(first, file) for first, file in files if first < num_added]
         self._oldest = next_number = kept[0][0] if kept else num_added
         for first, file in kept:
@@ -96,7 +96,7 @@ class ReplayBuffer:
         write_whole(file, content.getvalue() + hashlib.sha256(content.getbuffer()).digest())
         self._put(self.num_added, positions)
         self.num_added += len(positions)
-        files = self._files()
+        files = position_files(self._folder)
         for (_, old), (first_of_next, _) in pairwise(files):
             if first_of_next <= self.num_added - self.capacity:
                 old.unlink()
@@ -110,7 +110,7 @@ class ReplayBuffer:
     def _remove_later_files(self) -> None:
         """Delete the files written after the checkpoint by a killed session; their positions are generated again."""
         if self._has_later_files:
-            for first, file in self._files():
+            for first, file in position_files(self._folder):
                 if first >= self.num_added:
                     file.unlink()
         self._has_later_files = False
@@ -119,9 +119,6 @@ class ReplayBuffer:
         kept = positions[-self.capacity :]
         first += len(positions) - len(kept)
         self._ring[np.arange(first, first + len(kept)) % self.capacity] = kept
-
-    def _files(self) -> list[tuple[int, Path]]:
-        return position_files(self._folder)
 
     def _read(self, file: Path) -> npt.NDArray[np.void]:
         positions = read_positions(file, self._dtype)

@@ -33,9 +33,13 @@ export async function get(path, query = {}, signal) {
   return answer(fetch(`api/${path}${search ? `?${search}` : ""}`, { signal }));
 }
 
-export async function post(path, fields = {}, signal) {
+function send(path, fields, signal) {
   const headers = { "content-type": "application/json" };
-  return answer(fetch(`api/${path}`, { method: "POST", headers, body: JSON.stringify(fields), signal }));
+  return fetch(`api/${path}`, { method: "POST", headers, body: JSON.stringify(fields), signal });
+}
+
+export async function post(path, fields = {}, signal) {
+  return answer(send(path, fields, signal));
 }
 
 let isStarting = false;
@@ -54,8 +58,7 @@ export async function startGame(fields, go, addressOf = (id) => `play/${id}`) {
 
 /** Posts a request that is answered by events, and calls `onEvent` with the fields of each. */
 export async function stream(path, fields, signal, onEvent) {
-  const headers = { "content-type": "application/json" };
-  const response = await checked(fetch(`api/${path}`, { method: "POST", headers, body: JSON.stringify(fields), signal }));
+  const response = await checked(send(path, fields, signal));
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   for (let part = await reader.read(); !part.done; part = await reader.read()) {

@@ -4,17 +4,17 @@ import { ApiError, post } from "./api.js";
 import { count, h, toast } from "./dom.js";
 
 /** Largest request that the server accepts, with a margin, and largest number of records in one. */
-const MOST_BYTES = 900_000;
-const MOST_RECORDS = 200;
+const MAX_BYTES = 900_000;
+const MAX_RECORDS = 200;
 
 /** Returns the texts of requests that import the records of a file. Lines keep their numbers, for errors. */
 function partsOf(text) {
   const parts = [];
   for (const [index, line] of text.split("\n").entries()) {
     if (!line.trim()) continue;
-    const size = JSON.stringify(line).length + 2;
+    const size = new Blob([JSON.stringify(line)]).size + 2;
     let part = parts.at(-1);
-    if (!part || part.records === MOST_RECORDS || part.size + size > MOST_BYTES) {
+    if (!part || part.records === MAX_RECORDS || part.size + size > MAX_BYTES) {
       part = { text: "\n".repeat(index), next: index, records: 0, size: 2 * index };
       parts.push(part);
     }

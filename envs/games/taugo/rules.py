@@ -215,7 +215,7 @@ def place_stone(board: Record, state: Record, action: int) -> bool:
     color = state.current_player + 1
     heading = NONE
     cell = action
-    while cell >= num_cells:  # less work than a division: most stones are no cuts
+    while cell >= num_cells:  # less work than a division: most stones are not cuts
         cell -= num_cells
         heading += 1
     alone = heading == NONE

@@ -352,7 +352,7 @@ MAX_TILES = (18, 36)
 MIN_TILES = 10
 
 _PIECES = ("single", "on own", "on opponent's", "below opponent's")
-#: Three corners along the edges of a top piece's: how many are no junctions, empty ones, occupied by its own color.
+#: Three corners along the edges of a top piece's: how many are not junctions, empty ones, occupied by its own color.
 _NEIGHBORS = [(none, empty, own) for none in range(4) for empty in range(4 - none) for own in range(4 - none - empty)]
 _SIDE = (
     *(f"{piece}, fewest tiles around {tiles}" for piece in _PIECES for tiles in range(2, 7)),

@@ -248,27 +248,27 @@ def _add_function(add: Callable[[bytes], None], function: types.FunctionType, se
         value = function.__globals__[name]
         add(name.encode())
         _add_value(add, value, seen)
-        if isinstance(value, types.ModuleType):
-            _add_members(add, value, names, seen, ())
+        _add_members(add, value, names, seen)
 
 
 def _add_members(
     add: Callable[[bytes], None],
-    module: types.ModuleType,
+    value: Any,
     names: Sequence[str],
     seen: set[int],
-    within: tuple[types.ModuleType, ...],
+    within: tuple[types.ModuleType, ...] = (),
 ) -> None:
-    """Add what a function may use of a module, and of modules in it: what has the name of an attribute in its code."""
-    if module in within or module.__name__.partition(".")[0] in ("numpy", "numba", "math"):
+    """If ``value`` is a module, add what a function may use of it and of modules in it: what its code has the name of."""
+    if not isinstance(value, types.ModuleType) or value in within:
+        return
+    if value.__name__.partition(".")[0] in ("numpy", "numba", "math"):
         return
     for attribute in names:
-        if attribute in vars(module):
-            member = vars(module)[attribute]
+        if attribute in vars(value):
+            member = vars(value)[attribute]
             add(attribute.encode())
             _add_value(add, member, seen)
-            if isinstance(member, types.ModuleType):
-                _add_members(add, member, names, seen, (*within, module))
+            _add_members(add, member, names, seen, (*within, value))
 
 
 def _add_code(add: Callable[[bytes], None], code: types.CodeType, docstring: str | None) -> None:

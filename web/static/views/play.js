@@ -30,6 +30,7 @@ class GamePage {
     this.signal = signal;
     this.go = go;
     this.hint = [];
+    this.hinting = null;
     this.sending = null;
     this.paused = false;
     this.thinking = null;
