@@ -17,7 +17,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(PIP) install --constraint constraints.txt --editable '.[test]'
 	touch $@
 
-demo: setup  ## train an agent from scratch, evaluate it, and show one of its games
+demo: setup  ## train an agent, evaluate it, and show one of its games
 	$(PYTHON) -m tools.demo
 
 # The type checker, a single process, runs in parallel with the tests.

@@ -97,10 +97,13 @@ def table(rows: Rows, budget: float) -> str:
         cells = [f"{_shown(stratified([elos]), 0)}, {len(elos)}" if elos else "" for elos in finals]
         total = _shown(stratified(rows.scores(row)), 2) if all(finals) else ""
         lines.append([*row, *cells, total])
+    errors = [ratings[-1].standard_error for row in rows.names for _, ratings in rows.runs(row)]
     processors = sorted({result.hardware.processor for result in rows.results})
     caption = (
-        f"Elo on the task's ladder after {budget:g} processor seconds: interquartile mean, 95 % bootstrap interval, number of "
-        f"seeds. Normalized: random play is 0, the strongest player of the ladder 1. {', '.join(processors)}."
+        f"Elo on the task's ladder after {budget:g} processor seconds: interquartile mean over seeds, its 95 % bootstrap interval "
+        f"(of two or three seeds it is their range), number of seeds. The error of a single rating, {min(errors):.0f} to "
+        f"{max(errors):.0f} Elo, is left out. Normalized: random play is 0, the strongest player of the ladder 1. "
+        f"{', '.join(processors)}."
     )
     return f"{markdown_table(heads, lines)}\n{caption}\n"
 

@@ -1,4 +1,4 @@
-"""Demonstration: train an agent on Vadus from scratch, play it against bots, and save its checkpoint, a picture and records.
+"""Demonstration: train an agent on Vadus, play it against bots, and save its checkpoint, a picture and records.
 
 Run it with ``make demo`` or ``python -m tools.demo``. An interrupted demonstration is resumed by the next call.
 """
@@ -41,7 +41,7 @@ def run(folder: Path, overrides: list[str], console: Console) -> int:
     began = time.monotonic()
     config = load_config(CONFIG, overrides)
     game = load_game(config.game)
-    console.print(f"Training an agent on {game} from scratch, against itself and the bots.")
+    console.print(f"Training an agent on {game} from random weights, against itself and the bots.")
     console.print("Press Ctrl-C to stop; run the command again to resume.")
     result = train(config, folder, resume=True, console=console)
     if not result.finished:
@@ -119,7 +119,7 @@ def main(
         list[str] | None, typer.Option("--set", help="key=value of the configuration; may be repeated.")
     ] = None,
 ) -> None:
-    """Train an agent on Vadus from scratch, evaluate it, and save a checkpoint, a picture and game records."""
+    """Train an agent on Vadus, evaluate it, and save a checkpoint, a picture and game records."""
     raise typer.Exit(run(folder, overrides or [], Console(markup=False, highlight=False)))
 
 

@@ -144,7 +144,7 @@ def section(findings: Findings, picture: str) -> str:
     """Return the section as Markdown; ``picture`` is the path of the picture of the opening."""
     found, number = findings, findings.num_games
     score = (found.first_player_wins + found.draws / 2) / number
-    low, high = wilson_interval(score * number, number)
+    low, high = wilson_interval(score * found.num_distinct_games, found.num_distinct_games)  # copies tell nothing new
     lengths = np.array(found.lengths)
     likely = [action for action in np.argsort(-found.opening)[:5] if found.opening[action] > 0]
     swaps = "" if found.swaps is None else f", with a swap in {percent(found.swaps / number)} of the games"

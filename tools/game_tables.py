@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+import numpy as np
+
 from stoneworks.envs.games.trugo.plane import HEX_CORNERS, TOP
-from stoneworks.envs.rules import load_game
+from stoneworks.envs.rules import Game, load_game
 from stoneworks.evaluation.ladder import shipped_ladders
+from stoneworks.evaluation.match import random_opening
+from stoneworks.text import percent
 from tools.pages import markdown_table
 
 #: Sizes in the table of a game whose board has one.
 SIZES = {"vadus": (5, 7, 9, 11), "laido": (5, 7, 9, 11), "taugo": (6, 9, 16, 24)}
+NUM_OPENINGS = 500
 
 
 def facts_table(name: str) -> str:
@@ -43,13 +50,27 @@ def facts_table(name: str) -> str:
 
 
 def seats_table(name: str) -> str:
-    """Return a table of what player 0's seat is worth on the boards of a game that have a ladder."""
+    """Return a table of what player 0's seat is worth in the games of a game's ladders, and who moves after their openings."""
     rows = [
-        (f"`{game}`", f"{ladder.num_games:,}", f"{ladder.seat['elo']:+.0f} ± {ladder.seat['error']:.0f}")
+        (
+            f"`{game}`",
+            f"{ladder.num_games:,}",
+            str(ladder.settings.opening_actions),
+            _mover_after(load_game(game), ladder.settings.opening_actions),
+            f"{ladder.seat['elo']:+.0f} ± {ladder.seat['error']:.0f}",
+        )
         for game, ladder in shipped_ladders().items()
         if load_game(game).name == name
     ]
-    return markdown_table(("board", "games of the ladder", "worth of player 0's seat, Elo"), rows)
+    columns = ("board", "games of the ladder", "random actions before", "to move then", "worth of player 0's seat, Elo")
+    return markdown_table(columns, rows)
+
+
+def _mover_after(game: Game, num_actions: int) -> str:
+    """Return which player is to move after most random openings, and after how many of them."""
+    openings = [random_opening(game, num_actions, np.random.default_rng(seed)) for seed in range(NUM_OPENINGS)]
+    ((player, number),) = Counter(state.current_player() for state in openings).most_common(1)
+    return f"player {player} ({percent(number / NUM_OPENINGS, digits=0)})"
 
 
 def options_table(name: str) -> str:

@@ -18,7 +18,7 @@ _MOST_CURVE_ROWS = 12
 
 
 def model_card(
-    name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any], weaknesses: str, other_seed: str = ""
+    name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any], weaknesses: str, other_run: str = ""
 ) -> str:
     """Return the model card of a checkpoint.
 
@@ -27,13 +27,13 @@ def model_card(
         checkpoint: the checkpoint.
         final_matches: content of its ``matches.json``.
         weaknesses: description of known weaknesses.
-        other_seed: results of the same training with another seed.
+        other_run: results of another run of the same command.
     """
-    return "\n".join(_sections(name, checkpoint, final_matches, weaknesses, other_seed))
+    return "\n".join(_sections(name, checkpoint, final_matches, weaknesses, other_run))
 
 
 def _sections(
-    name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any], weaknesses: str, other_seed: str
+    name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any], weaknesses: str, other_run: str
 ) -> Iterator[str]:
     game, training = checkpoint.game, checkpoint.training
     size = (checkpoint.folder / WEIGHTS_FILE).stat().st_size
@@ -53,7 +53,8 @@ def _sections(
     yield (
         f"{algorithm.title} self-play {_beginning(training)}: {training[unit]:,} {unit} (of {total:,} planned), "
         f"{facts}{duration(training['seconds'])} on {hardware_in_words(training['hardware'])}. "
-        f"The network has {network_in_words(checkpoint.network)}; the weights file has {size:,} bytes.\n"
+        f"The network has {network_in_words(checkpoint.network)}; the weights file has {size:,} bytes."
+        f"{_knowledge(training['config'])}\n"
     )
     yield "## Evaluation\n"
     yield (
@@ -74,8 +75,8 @@ def _sections(
         yield "## Training progress\n"
         yield "Scores in matches during training, with 95 % Wilson intervals; these had fewer games.\n"
         yield _curve(training["match_results"], unit)
-    if other_seed:
-        yield f"## Another seed\n\n{other_seed.strip()}\n"
+    if other_run:
+        yield f"## Another run\n\n{other_run.strip()}\n"
     yield "## Known weaknesses\n"
     yield f"{weaknesses.strip() or 'None known beyond the scores above.'}\n"
     yield f"## Configuration\n\n```yaml\n{yaml.safe_dump(training['config'], sort_keys=False)}```\n"
@@ -86,9 +87,22 @@ def _sections(
 
 def _beginning(training: Mapping[str, Any]) -> str:
     if not training["config"].get("init_from"):
-        return "from scratch"
+        return "from random weights"
     before = " then ".join(map(_run_in_words, training.get("earlier_runs", ()))) or "an earlier run"
     return f"from the weights of {before}"
+
+
+def _knowledge(config: Mapping[str, Any]) -> str:
+    """Return a sentence on what a run knew beyond the rules, empty if nothing."""
+    search = config.get("search", {})
+    share = search.get("teacher_share", 0)
+    known = {
+        "feature planes": config["network"].get("features"),
+        "the heuristic for values of leaves": search.get("leaf_values") == "heuristic",
+        f"the greedy search as teacher in the first {percent(share, digits=0)} of the run": share > 0,
+    }
+    given = ", ".join(what for what, is_known in known.items() if is_known)
+    return f" Beyond the rules it had: {given}." if given else ""
 
 
 def _run_in_words(run: Mapping[str, Any]) -> str:

@@ -46,7 +46,7 @@ def ship(
     into: str | Path,
     matches: FinalMatches | None = None,
     weaknesses: str = "",
-    other_seed: str = "",
+    other_run: str = "",
     workers: int = 1,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Path:
@@ -62,7 +62,7 @@ def ship(
         into: the folder of the shipped checkpoints (see :func:`stoneworks.models.shipped.shipped_folder`).
         matches: the final matches.
         weaknesses: description of known weaknesses, for the model card.
-        other_seed: results of the same training with another seed, for the model card.
+        other_run: results of another run of the same command, for the model card.
         workers: number of processes that play the matches.
         progress: called after each chunk of games with a description, the number of finished games and the total.
 
@@ -95,7 +95,7 @@ def ship(
                 progress=progress,
             )
         write_whole(new / MATCHES_FILE, _json(final_matches))
-        write_whole(new / CARD_FILE, model_card(name, checkpoint, final_matches, weaknesses, other_seed))
+        write_whole(new / CARD_FILE, model_card(name, checkpoint, final_matches, weaknesses, other_run))
         _install(new, target)
     return target
 
@@ -181,8 +181,8 @@ def command(
     options: _MatchOptions,
     into: Annotated[Path | None, typer.Option(help="Folder of checkpoints (default: the shipped ones).")] = None,
     weaknesses: Annotated[str, typer.Option(help="Known weaknesses, for the model card.")] = "",
-    other_seed: Annotated[
-        str, typer.Option(help="Results of the same training with another seed, for the model card.")
+    other_run: Annotated[
+        str, typer.Option(help="Results of another run of the same command, for the model card.")
     ] = "",
     workers: Annotated[
         int | None, typer.Option(min=1, help="Number of worker processes (default: one per core).")
@@ -210,7 +210,7 @@ def command(
             into=into or shipped.shipped_folder(),
             matches=matches,
             weaknesses=weaknesses,
-            other_seed=other_seed,
+            other_run=other_run,
             workers=workers or num_processors(),
             progress=show,
         )

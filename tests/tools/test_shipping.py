@@ -44,7 +44,7 @@ def matches_of(target: Path) -> dict[str, Any]:
 
 def test_a_shipped_folder_has_what_playing_needs_and_no_more(alphazero_run: Path, place: Path) -> None:
     assert shipped_tables() == "No checkpoint is shipped yet.\n"
-    texts = {"weaknesses": "It knows nothing.", "other_seed": "Nor does it."}
+    texts = {"weaknesses": "It knows nothing.", "other_run": "Nor does it."}
     target = ship(alphazero_run, "vadus", into=place, matches=MATCHES, **texts)
     assert target == place / "vadus"
     names = ["README.md", "checkpoint.json", "matches.json", "model.safetensors"]
@@ -69,7 +69,7 @@ def test_a_shipped_folder_has_what_playing_needs_and_no_more(alphazero_run: Path
     row = matches_of(target)["matches"][0]
     for text in (
         f"| policy | random | {100 * row['score']:.1f} % |",
-        "## Another seed\n\nNor does it.\n\n## Known weaknesses\n\nIt knows nothing.\n",
+        "## Another run\n\nNor does it.\n\n## Known weaknesses\n\nIt knows nothing.\n",
         "win_draw_loss_network: channels 4, blocks 1",
         'load_bot("vadus@64", "vadus(size=2)")',
         "| positions | time | policy against random | policy against greedy | policy@4 against random |",
