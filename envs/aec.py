@@ -17,7 +17,7 @@ from pettingzoo.utils.env import AECIterable
 from stoneworks.checks import check_choice
 from stoneworks.envs.observation_format import DEFAULT_FORMAT, ILLEGAL_ACTION_CHOICES, Formatter, ObservationFormat
 from stoneworks.envs.rendering import FRAMES_PER_SECOND, RENDER_MODES, RenderedGame, Renderer
-from stoneworks.envs.rules import IllegalActionError, State, load_game
+from stoneworks.envs.rules import Game, IllegalActionError, State, as_game
 
 AGENTS = ("player_0", "player_1")
 _PLAYERS = {agent: player for player, agent in enumerate(AGENTS)}
@@ -37,7 +37,7 @@ class BoardGameEnv(RenderedGame, AECEnv[str, dict[str, npt.NDArray[Any]], int | 
 
     def __init__(
         self,
-        game: str,
+        game: Game | str,
         *,
         render_mode: str | None = None,
         illegal_action: str = "lose",
@@ -47,7 +47,7 @@ class BoardGameEnv(RenderedGame, AECEnv[str, dict[str, npt.NDArray[Any]], int | 
         """Create the environment. Call ``reset`` to start a game.
 
         Args:
-            game: a game name or a game string.
+            game: a game name, a game string, or a ``Game``.
             render_mode: ``"ansi"``, ``"rgb_array"``, ``"svg"``, ``"human"`` or None.
             illegal_action: how to handle an illegal action. ``"lose"``: the agent loses, with reward -1, and the opponent
                 gets +1. ``"raise"``: raise ``IllegalActionError`` and leave the environment unchanged.
@@ -58,7 +58,7 @@ class BoardGameEnv(RenderedGame, AECEnv[str, dict[str, npt.NDArray[Any]], int | 
             ValueError: an argument is invalid; the message lists the allowed values.
         """
         super().__init__()
-        self.game = load_game(game, **options)
+        self.game = as_game(game, **options)
         self.metadata = {
             "name": f"{self.game.name}_v{self.game.version}",
             "render_modes": list(RENDER_MODES),

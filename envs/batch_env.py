@@ -15,7 +15,7 @@ from gymnasium.vector.utils import batch_space
 
 from stoneworks.checks import check_choice, check_integer, check_integers
 from stoneworks.envs.observation_format import DEFAULT_FORMAT, ILLEGAL_ACTION_CHOICES, Formatter, ObservationFormat
-from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError, load_game
+from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError, as_game
 
 
 def check_autoreset_mode(mode: Any) -> AutoresetMode:
@@ -69,9 +69,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]])
         Raises:
             ValueError: an argument is invalid; the message lists the allowed values.
         """
-        if isinstance(game, Game) and options:
-            raise ValueError(f"options must be empty where game is a Game, got {', '.join(options)} with {game!r}")
-        self.game = game if isinstance(game, Game) else load_game(game, **options)
+        self.game = as_game(game, **options)
         self.illegal_action = check_choice("illegal_action", illegal_action, ILLEGAL_ACTION_CHOICES)
         self.autoreset_mode = check_autoreset_mode(autoreset_mode)
         check_choice("frameskip", frameskip, (1,))

@@ -15,7 +15,7 @@ from stoneworks.checks import check_choice
 from stoneworks.envs.observation_format import DEFAULT_FORMAT, ILLEGAL_ACTION_CHOICES, Formatter, ObservationFormat
 from stoneworks.envs.players import Opponent, Policy, PolicyPlayer, is_loaded, resolve_opponent
 from stoneworks.envs.rendering import FRAMES_PER_SECOND, RENDER_MODES, RenderedGame, Renderer
-from stoneworks.envs.rules import Game, IllegalActionError, State, load_game
+from stoneworks.envs.rules import Game, IllegalActionError, State, as_game
 
 SEATS = (0, 1, "alternate", "random")
 
@@ -45,7 +45,7 @@ class SingleAgentEnv(RenderedGame, gymnasium.Env[Any, Any]):
 
     def __init__(
         self,
-        game: str,
+        game: Game | str,
         *,
         opponent: Opponent = "random",
         seat: int | str = "alternate",
@@ -58,7 +58,7 @@ class SingleAgentEnv(RenderedGame, gymnasium.Env[Any, Any]):
         """Create the environment. Call ``reset`` to start a game.
 
         Args:
-            game: a game name or a game string.
+            game: a game name, a game string, or a ``Game``.
             opponent: a bot's name, a bot, a function from a state to an action, or ``"self"`` for the policy set
                 by ``set_policy``.
             seat: the learner's seat: 0 (moves first), 1, ``"alternate"`` (0 in the first game after seeding, then 1,
@@ -73,7 +73,7 @@ class SingleAgentEnv(RenderedGame, gymnasium.Env[Any, Any]):
         Raises:
             ValueError: an argument is invalid; the message lists the allowed values.
         """
-        self.game = load_game(game, **options)
+        self.game = as_game(game, **options)
         self.seat = check_choice("seat", seat, SEATS)
         self.illegal_action = check_choice("illegal_action", illegal_action, ILLEGAL_ACTION_CHOICES)
         check_choice("frameskip", frameskip, (1,))

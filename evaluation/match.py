@@ -288,7 +288,7 @@ def play_match(
     loaded = as_game(game)
     for name, bot in (("bot_a", bot_a), ("bot_b", bot_b)):
         if not isinstance(bot, Bot):
-            raise ValueError(f"{name} must be a Bot, got {bot!r}")
+            raise ValueError(f"{name} must be a Bot, such as load_bot('greedy', game), got {bot!r}")
     num_pairs = check_integer("num_pairs", num_pairs, 1, MAX_PAIRS_AT_ONCE)
     opening_actions = check_integer("opening_actions", opening_actions, 0, MAX_OPENING_ACTIONS)
     seed = check_seed(seed)

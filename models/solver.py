@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_positive
-from stoneworks.envs.rules import Game, State
+from stoneworks.envs.rules import Game, State, as_game
 from stoneworks.envs.rules.parts import has_heuristic
 from stoneworks.files import naming_errors, replacing, sync_folder
 from stoneworks.models.search import proof_search
@@ -87,7 +87,7 @@ class Solver:
 
     def __init__(
         self,
-        game: Game,
+        game: Game | str,
         *,
         memory_mib: int = MEMORY_MIB,
         table: str | os.PathLike[str] | None = None,
@@ -96,7 +96,7 @@ class Solver:
         """Create a solver.
 
         Args:
-            game: the game. Its observations must determine the rest of the game, as those of all built-in games do.
+            game: a game or a game string. Its observations must determine the rest of the game, as those of all built-in games do.
             memory_mib: memory of the table, rounded down to a power of two; at least 1.
             table: a file that holds the table between searches (.npz); read here if it exists, and written every ten minutes
                 and at the end of each :meth:`solve`, also by Ctrl-C. No other solver may use it at the same time.
@@ -107,7 +107,7 @@ class Solver:
             SolverMemoryError: there is not enough memory.
             TableError: the file is not a table of this game and size, or its folder does not exist.
         """
-        self.game = game
+        self.game = game = as_game(game)
         self._memory = (1 << check_integer("memory_mib", memory_mib, 1).bit_length() - 1) * _BYTES_PER_MIB
         self._file = None if table is None else Path(table)
         if self._file is not None and not self._file.parent.is_dir():

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from stoneworks.checks import check_integer
-from stoneworks.envs import VectorEnv, draw
+from stoneworks.envs import BoardGameEnv, SingleAgentEnv, VectorEnv, draw
 from stoneworks.envs.advantages import self_play_advantages
 from stoneworks.envs.rules import Batch, load_game
 from stoneworks.evaluation import ArenaSettings, RateSettings, play_arena, play_match, rate
@@ -23,6 +23,7 @@ from stoneworks.evaluation.solved_accuracy.positions import make_solved_position
 from stoneworks.models import load_bot
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.bots.external_bot import ExternalBot
+from stoneworks.models.bots.greedy_bot import GreedyBot
 from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.leaf_values import make_leaf_values
@@ -47,6 +48,7 @@ ADVANTAGES = partial(self_play_advantages, **STEP, next_players=[0])
         (STATE.perft, "depth", [1.5, -1], "integer 0"),
         (partial(Batch, GAME), "num_games", [0, -1, 1.0, "1", None, True], "integer 1"),
         (partial(Batch, GAME, 2), "seed", [1.5], "0"),
+        *((make, "game", [5, None], "Game") for make in (GreedyBot, Solver, SingleAgentEnv, BoardGameEnv)),
         (partial(MCTSBot, GAME), "seconds", ["x", math.inf], "0"),
         (partial(MCTSBot, GAME, simulations=1), "leaf", ["network"], "playout heuristic end_of_turn"),
         (partial(AlphaBetaBot, GAME, turns=1), "num_candidates", [0, 2**40], "1"),

@@ -444,16 +444,18 @@ def _named_class(entry: GameEntry) -> type[Game]:
     raise RegistrationError(f"{entry.name}: {entry.path} must define a subclass of Game with the name {entry.name!r}")
 
 
-def as_game(game: Game | str) -> Game:
-    """Return a game, given as such or as a game string.
+def as_game(game: Game | str, **options: object) -> Game:
+    """Return a game, given as such, as a game string, or by name and options.
 
     Raises:
-        ValueError: it is neither, or :func:`load_game` refuses it.
+        ValueError: it is none of these, or :func:`load_game` refuses it.
     """
     if isinstance(game, str):
-        return load_game(game)
+        return load_game(game, **options)
     if not isinstance(game, Game):
         raise ValueError(f"game must be a Game or a game string such as 'vadus(size=9)', got {game!r}")
+    if options:
+        raise ValueError(f"options must be empty where game is a Game, got {', '.join(options)} with {game!r}")
     return game
 
 

@@ -34,7 +34,7 @@ class AlphaBetaBot(ActionValueBot):
 
     def __init__(
         self,
-        game: Game,
+        game: Game | str,
         seed: int | None = None,
         *,
         turns: int | None = None,
@@ -44,7 +44,7 @@ class AlphaBetaBot(ActionValueBot):
         """Create the bot. Exactly one of ``turns`` and ``seconds`` must be given.
 
         Args:
-            game: the game.
+            game: a game or a game string.
             seed: seed for breaking ties; None draws a random one.
             turns: search depth in turns, from 1 to 32.
             seconds: approximate time per step, more than 0. A step always completes a search of one turn.
@@ -64,7 +64,7 @@ class AlphaBetaBot(ActionValueBot):
         self._generator = np.random.default_rng(check_seed(seed))
         self._unused_buffers: list[WorkBuffers] = []  # one for each search that ran at the same time
         self.clock = time.perf_counter
-        self._search = game.compiled(search_depths, heuristic_kernels(game))
+        self._search = self._game.compiled(search_depths, heuristic_kernels(self._game))
 
     def search(self, states: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
         """See :meth:`ActionValueBot.search`. Values other than the highest are upper bounds."""

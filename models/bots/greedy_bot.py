@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_seed
-from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.envs.rules import Batch, Game, State, as_game
 from stoneworks.envs.rules.parts import heuristic_kernels
 from stoneworks.models.bots.bot import Analysis, Bot, check_batch, check_position, line_of
 from stoneworks.models.search.turn_search import MAX_BEAM_WIDTH, MAX_CANDIDATES, search_turns
@@ -17,9 +17,9 @@ from stoneworks.models.search.turn_search import MAX_BEAM_WIDTH, MAX_CANDIDATES,
 class ActionValueBot(Bot):
     """Plays an action with the highest value; ties are broken at random."""
 
-    def __init__(self, game: Game) -> None:
-        """Create a bot of a game."""
-        self._game = game
+    def __init__(self, game: Game | str) -> None:
+        """Create a bot of a game, given as such or as a game string."""
+        self._game = as_game(game)
 
     @abstractmethod
     def search(self, states: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
@@ -83,12 +83,17 @@ class GreedyBot(ActionValueBot):
     """Plays the first action of the best turn that it finds; ties are broken at random."""
 
     def __init__(
-        self, game: Game, seed: int | None = None, *, num_candidates: int = NUM_CANDIDATES, beam_width: int = BEAM_WIDTH
+        self,
+        game: Game | str,
+        seed: int | None = None,
+        *,
+        num_candidates: int = NUM_CANDIDATES,
+        beam_width: int = BEAM_WIDTH,
     ) -> None:
         """Create the bot.
 
         Args:
-            game: the game.
+            game: a game or a game string.
             seed: seed for breaking ties; None draws a random one.
             num_candidates: actions searched in each position, from 1 to ``MAX_CANDIDATES`` (see :func:`search_turns`).
             beam_width: number of unfinished turns kept, from 1 to ``MAX_BEAM_WIDTH``.
@@ -101,7 +106,7 @@ class GreedyBot(ActionValueBot):
         self._limits = num_candidates, check_integer("beam_width", beam_width, 1, MAX_BEAM_WIDTH)
         self._spec_name = "greedy" if self._limits == (NUM_CANDIDATES, BEAM_WIDTH) else ""
         self._generator = np.random.default_rng(check_seed(seed))
-        self._search = game.compiled(search_turns, heuristic_kernels(game))
+        self._search = self._game.compiled(search_turns, heuristic_kernels(self._game))
 
     def search(self, states: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
         """See :meth:`ActionValueBot.search`. The value of an action is that of the best turn found that starts with it."""

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.checks import check_choice, check_integer, check_number, check_seed
-from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.envs.rules import Batch, Game, State, as_game
 from stoneworks.envs.rules.parts import require_heuristic
 from stoneworks.models.bots.bot import LINE_ACTIONS, Analysis, Bot, check_batch, check_budget, check_position
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
@@ -71,7 +71,7 @@ class MCTSBot(Bot):
 
     def __init__(
         self,
-        game: Game,
+        game: Game | str,
         seed: int | None = None,
         *,
         simulations: int | None = None,
@@ -84,7 +84,7 @@ class MCTSBot(Bot):
         """Create the bot. Exactly one of ``simulations`` and ``seconds`` must be given.
 
         Args:
-            game: the game.
+            game: a game or a game string.
             seed: seed for playouts and for breaking ties; None draws a random one. With ``simulations`` it determines
                 all actions.
             simulations: simulations per step, from 1 to ``MAX_VISITS``, about two million.
@@ -100,6 +100,7 @@ class MCTSBot(Bot):
             MissingHeuristicError: ``leaf`` is not ``playout``, or an urgency is given, and the game has no heuristic.
             ValueError: another argument is invalid.
         """
+        self._game = game = as_game(game)
         self._simulations, self._seconds = check_budget("simulations", simulations, seconds, MAX_VISITS)
         check_integer("num_threads", num_threads, 1, MAX_THREADS)
         check_choice("leaf", leaf, tuple(DEFAULT_EXPLORATION))
@@ -108,7 +109,6 @@ class MCTSBot(Bot):
         if first_play_urgency is not None:
             require_heuristic(game, "first_play_urgency")
             check_number("first_play_urgency", first_play_urgency, 0)
-        self._game = game
         exploration = DEFAULT_EXPLORATION[leaf] if exploration is None else exploration
         self._exploration = check_number("exploration", exploration, 0)
         default_urgency = DEFAULT_FIRST_PLAY_URGENCY[leaf]

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.checks import check_seed
-from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.envs.rules import Batch, Game, State, as_game
 from stoneworks.envs.rules.templates import choose_random_actions
 from stoneworks.models.bots.bot import Bot, check_batch, check_position
 
@@ -16,9 +16,9 @@ class RandomBot(Bot):
 
     name = "random"
 
-    def __init__(self, game: Game, seed: int | None = None) -> None:
+    def __init__(self, game: Game | str, seed: int | None = None) -> None:
         self._generator = np.random.default_rng(check_seed(seed))
-        self._choose = game.compiled(choose_random_actions)
+        self._choose = as_game(game).compiled(choose_random_actions)
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """See :meth:`Bot.step_with_policy`."""

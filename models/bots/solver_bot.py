@@ -15,12 +15,12 @@ class SolverBot(Bot):
     """Plays a random action of those that keep the exact result of the position."""
 
     def __init__(
-        self, game: Game, seed: int | None = None, *, seconds: float = 10.0, memory_mib: int = MEMORY_MIB
+        self, game: Game | str, seed: int | None = None, *, seconds: float = 10.0, memory_mib: int = MEMORY_MIB
     ) -> None:
         """Create the bot.
 
         Args:
-            game: the game.
+            game: a game or a game string.
             seed: seed for choosing among the actions that keep the result; None draws a random one.
             seconds: maximum time for solving a position. ``step`` raises ``UnsolvedError`` if that is not enough.
             memory_mib: memory of the solver's table.

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
-from stoneworks.envs.rules import Game, UnknownGameError, game_names, load_game
+from stoneworks.envs import BoardGameEnv, SingleAgentEnv, VectorEnv
+from stoneworks.envs.rules import Batch, Game, UnknownGameError, game_names, load_game
 from stoneworks.envs.rules.game_registry import MAX_CHARACTERS
+from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
+from stoneworks.models.bots.bot import Bot
+from stoneworks.models.bots.greedy_bot import GreedyBot
+from stoneworks.models.bots.mcts_bot import MCTSBot
+from stoneworks.models.bots.random_bot import RandomBot
+from stoneworks.models.bots.solver_bot import SolverBot
+from stoneworks.models.solver import Solver
 
 
 def test_names_keywords_and_strings_lead_to_the_same_game() -> None:
@@ -86,6 +96,24 @@ def test_a_very_long_game_string_is_refused_in_few_words() -> None:
         load_game("vadus(" + "size=3," * 100_000 + ")")
     assert repr(("vadus(" + "size=3," * 14)[:100] + "...") in str(raised.value)
     assert load_game("vadus" + " " * (MAX_CHARACTERS - 5)) == load_game("vadus")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        partial(Batch, num_games=1),
+        partial(VectorEnv, 1),
+        *(SingleAgentEnv, BoardGameEnv, Solver, SolverBot, GreedyBot, RandomBot),
+        *(partial(AlphaBetaBot, turns=1), partial(MCTSBot, simulations=1)),
+    ],
+)
+def test_a_game_is_given_as_such_or_as_a_game_string(make: Callable[..., Any]) -> None:
+    game = load_game("vadus(size=2)")
+    for made in (make("vadus(size=2)"), make(game)):
+        if isinstance(made, Bot):
+            assert made.step(state := game.new_initial_state()) in state.legal_actions()
+        else:
+            assert made.game == game
 
 
 def test_the_largest_board_plays() -> None:
