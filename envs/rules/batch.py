@@ -41,13 +41,15 @@ def _inputs_of(game: Game, observations: str | None, inputs: Inputs | None) -> I
     """Return what the observations of a batch show.
 
     Raises:
-        ValueError: there are inputs without observations.
+        ValueError: there are inputs without observations, or they are of another game.
     """
-    if observations is not None:
-        return inputs or Planes(game)
-    if inputs is not None:
+    if inputs is None:
+        return NoPlanes(game) if observations is None else Planes(game)
+    if observations is None:
         raise ValueError(f"inputs must be None if observations is None, got {inputs!r}")
-    return NoPlanes(game)
+    if inputs.game != game:
+        raise ValueError(f"inputs must be of {game}, got those of {inputs.game}")
+    return inputs
 
 
 class Batch:

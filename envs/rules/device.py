@@ -46,10 +46,12 @@ class Inputs(Protocol):
     """Planes in place of the observation, such as :class:`stoneworks.models.network_inputs.NetworkInputs`; can be pickled.
 
     Attributes:
+        game: the game.
         shape: ``(planes, height, width)``.
         kernels: the kernels that replace ``observe`` and ``update_observation`` of the game; empty for the observation.
     """
 
+    game: Game
     shape: tuple[int, int, int]
     kernels: Mapping[str, Callable[..., Any]]
 
@@ -70,7 +72,7 @@ class NoPlanes:
     kernels: Mapping[str, Callable[..., Any]] = {"observe": _observe_nothing, "update_observation": _update_nothing}
 
     def __init__(self, game: Game) -> None:
-        self.shape = (0, game.grid.height, game.grid.width)
+        self.game, self.shape = game, (0, game.grid.height, game.grid.width)
 
 
 class Planes:
@@ -79,7 +81,7 @@ class Planes:
     kernels: Mapping[str, Callable[..., Any]] = {}
 
     def __init__(self, game: Game) -> None:
-        self.shape = game.observation_shape
+        self.game, self.shape = game, game.observation_shape
 
 
 class HostArrays:
