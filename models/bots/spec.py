@@ -42,7 +42,8 @@ class Budget:
     """What a bot may spend on each step.
 
     Attributes:
-        unit: ``"simulations"``, ``"turns"`` or ``"seconds"``, or a unit that a bot of another package declares.
+        unit: the argument of the bot's constructor: ``"simulations"``, ``"turns"`` or ``"seconds"``, or one that a bot of another
+            package declares.
         value: the number of units.
     """
 
@@ -98,7 +99,7 @@ class BotSpec:
     def of(cls, kind: str, text: str = "", **arguments: Any) -> BotSpec:
         """Return the spec of a registered kind of bot with these arguments of its constructor; None means not given."""
         given = {name: value for name, value in arguments.items() if value is not None}
-        units = [unit.name for unit in BOTS[kind].budgets if unit.name in given]
+        units = [unit.argument for unit in BOTS[kind].budgets if unit.argument in given]
         budget = Budget(units[0], given.pop(units[0])) if units else None
         return cls(kind, kind, budget, given, text)
 
@@ -131,8 +132,9 @@ class BotSpec:
     @property
     def needs_heuristic(self) -> bool:
         """Whether the bot requires games with a heuristic."""
-        rated = "first_play_urgency" in self.parameters
-        return self.entry.needs_heuristic or rated or self.parameters.get("leaf", "playout") != "playout"
+        if self.kind != "mcts":
+            return self.entry.needs_heuristic
+        return "first_play_urgency" in self.parameters or self.parameters.get("leaf", "playout") != "playout"
 
     @property
     def varies(self) -> bool:
@@ -251,7 +253,7 @@ def _read_budget(prefix: str, text: str, budgets: Sequence[Parameter]) -> Budget
     for budget in budgets:
         digits = seconds if budget == SECONDS else number
         if digits and budget.minimum <= (value := budget.type(digits)) <= budget.maximum:
-            return Budget(budget.name, value)
+            return Budget(budget.argument, value)
     allowed = [
         f"{budget.allowed} {budget.name}, as in '{prefix}2{'s' if budget == SECONDS else ''}'" for budget in budgets
     ]
