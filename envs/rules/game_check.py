@@ -123,13 +123,21 @@ def _check_records(game: Game, games: list[list[State]]) -> Iterator[str]:
             again = game.deserialize_state(state.serialize())
             if again != state:
                 yield f"{_at(state)}: the same actions again lead to another record; every field must be written by the kernels"
-            if game.can_check_records:
-                try:
-                    game.check_records(np.array([state.record]))
-                except PositionError as error:
-                    yield f"{_at(state)}: the record is refused: {error}"
+            yield from _failures_of_texts(game, state)
 
     yield from _first(failures())
+
+
+def _failures_of_texts(game: Game, state: State) -> Iterator[str]:
+    try:
+        if game.state_from_text(state.to_text(), trusted=not game.can_check_records) != state:
+            yield f"{_at(state)}: to_text describes another position"
+    except PositionError as error:
+        yield f"{_at(state)}: the record is refused: {error}"
+    try:
+        str(state)
+    except Exception as error:  # whatever the author's function raises
+        yield f"{_at(state)}: state_to_text raises {type(error).__name__}: {error}"
 
 
 def _check_lengths(game: Game, games: list[list[State]]) -> Iterator[str]:
