@@ -112,7 +112,7 @@ def compile_games(
     num_processes: int | None = None,
     progress: Callable[[Compiled, int, int], None] = lambda compiled, done, total: None,
 ) -> list[Compiled]:
-    """Compile all kernels of ``games``.
+    """Compile the kernels of ``games`` that ``PARTS`` use. A few others, such as that of ``perft``, are compiled on first use.
 
     Boards of one capacity share their kernels, so compiling Vadus 9 compiles Vadus 5 as well.
 

@@ -3,7 +3,8 @@
 The drawing of a game is a module with two functions: ``last_turn(state)`` returns the board actions of the last turn that made
 any, and ``compose(state, annotations)`` returns the scene. Two more are optional: ``places(game, action)`` returns where a board
 action is in the scene, if that is not just the center of its cell; ``choice(game, action)`` returns how to present one of several
-actions on the same place.
+actions on the same place. Boards that play without a server need ``parts(game)`` and the kernel ``shown`` (see
+:mod:`stoneworks.envs.drawing.parts`).
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ def fill_observation_and_mask(
 
 
 def count_sequences(board: BoardArray, states: StateArray, depth: int) -> int:
-    """Return the number of distinct sequences of ``depth`` >= 1 actions from the position of ``states[1]`` (perft)."""
+    """Return the number of distinct sequences of ``depth`` >= 1 actions from the position ``states[0]`` (perft)."""
     num_actions = board[0].num_actions
     path = np.empty(depth, states.dtype)
     masks = np.empty((depth, num_actions), np.int8)
@@ -210,7 +210,7 @@ def step_batch(
     The planes must hold the observations of the games before their actions. Shapes are those of :func:`fill_batch`, and
     ``rewards[num_games, 2]``; ``actions``, ``terminated`` and ``truncated`` have one entry per game.
     """
-    # Ten arguments: compiled functions take arrays, not objects that hold them.
+    # Ten arguments: on a GPU, a thread gets its row of each array that is an argument, but not of one in a named tuple.
     before = np.empty(1, states.dtype)
     for row in range(actions.shape[0]):
         rewards[row, 0] = 0

@@ -166,8 +166,8 @@ class NetworkSearch:
         leaf_value_weight: see :class:`SearchSettings`; may be changed between searches.
         network_seconds: total time spent in ``evaluate``, in seconds, summed over threads.
         search_seconds: total time spent in the rest of the search, in seconds.
-        num_simulations_done: total number of simulations requested, over all games; a solved root or a full
-            tree ends its search earlier.
+        num_simulations_done: total number of simulations over all games: those requested in ``run``, which a solved root or a
+            full tree ends earlier, and those run in ``run_in_time``.
         trees: the trees of the last search.
         left_seconds: what a search in time has left of its time, for the next action of the same turn.
     """

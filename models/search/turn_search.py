@@ -74,7 +74,7 @@ def value_of_end(state: Record, player: int, num_actions: int) -> float:
     return WIN_VALUE - num_actions if state.winner == player else num_actions - WIN_VALUE
 
 
-# -- Selection of actions: the best by rating, and a random one of those with the highest value -----------------------
+# -- Selection of an action: a random one of those with the highest value ----------------------------------------------
 
 
 @kernel

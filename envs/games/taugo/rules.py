@@ -480,7 +480,7 @@ def change_planes(board: Record, state: Record, player: int, planes: Float32Tabl
 
 
 def fill_scores(board: BoardArray, states: StateArray) -> tuple[float, float]:
-    """Template: return the scores of the position ``states[1]`` (see :func:`scores`)."""
+    """Template: return the scores of the position ``states[0]`` (see :func:`scores`)."""
     return scores(board[0], states[0])
 
 

@@ -165,8 +165,8 @@ def specialize(
     logger ``stoneworks.kernels``, which Python prints to standard error by default.
 
     Args:
-        template: a function whose annotated arguments name types of this module, or other ``Annotated`` types that contain
-            the numba type, or named tuples of these.
+        template: a function whose annotated arguments name types of :mod:`stoneworks.envs.rules.compiler.types`, or other
+            ``Annotated`` types that contain the numba type, or named tuples of these.
         name: unique name of the game and record size, e.g. ``"vadus_384"``.
         game_kernels: compiled kernels by name that replace globals of the template.
         board: dtype of the board constants.
