@@ -27,6 +27,7 @@ from stoneworks.envs.rules.contract import (
     finish_at_random,
     legal_actions,
     observe,
+    player_shown,
     reset,
     update_observation,
 )
@@ -77,10 +78,9 @@ def try_step(board: BoardArray, states: StateArray, action: int, planes: Float32
     cells = planes.reshape(planes.shape[0], planes.shape[1] * planes.shape[2])
     if player == TERMINAL_PLAYER:
         mask[:] = 0
-        observe(board[0], state, 0, cells)
     else:
         legal_actions(board[0], state, mask)
-        observe(board[0], state, player, cells)
+    observe(board[0], state, player_shown(state), cells)
     return player  # type: ignore[no-any-return]
 
 
@@ -163,10 +163,9 @@ def fill_batch(
         current_players[row] = player
         if player == TERMINAL_PLAYER:
             masks[row, :] = 0
-            observe(board[0], states[row], 0, planes[row])
         else:
             legal_actions(board[0], states[row], masks[row])
-            observe(board[0], states[row], player, planes[row])
+        observe(board[0], states[row], player_shown(states[row]), planes[row])
 
 
 def observe_batch(board: BoardArray, states: StateArray, players: Int64s, planes: Float32Tables) -> None:
