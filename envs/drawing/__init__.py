@@ -104,7 +104,9 @@ def draw_illustration(illustration: Illustration) -> Drawing:
                 if text[0] != ">" or mark == "x":
                     numbers[game.string_to_action(text)] = mark
                 continue
-            for cell in _cells(game, text):
+            if text in game.global_actions:
+                continue
+            for cell in (one.name for one in action_places(game, game.string_to_action(text))):
                 fill.setdefault(cell, color)
                 if mark == "x":
                     marks[cell] = mark
@@ -119,14 +121,6 @@ def draw_illustration(illustration: Illustration) -> Drawing:
         close=True,
     )
     return _draw(state, annotations)
-
-
-def _cells(game: Game, text: str) -> list[str]:
-    """Return the cells of an action: none of a pass, and of a tile of Taigo also that of the light half."""
-    if text in game.global_actions:
-        return []
-    cells = [game.grid.cell_names[game.string_to_action(text) % game.grid.num_cells]]
-    return cells + ([text.partition("-")[2]] if "-" in text else [])
 
 
 def action_places(game: Game, action: int) -> tuple[Place, ...]:
