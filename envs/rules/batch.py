@@ -14,7 +14,6 @@ from stoneworks.checks import as_array, check_choice, check_integer, check_seed
 from stoneworks.envs.rules import templates
 from stoneworks.envs.rules.compiler.random_numbers import independent_seeds
 from stoneworks.envs.rules.compiler.thread_team import ThreadTeam
-from stoneworks.envs.rules.contract import NO_ACTION
 from stoneworks.envs.rules.device import Inputs, NoPlanes, Planes, arrays_of
 from stoneworks.envs.rules.fields import TAG
 from stoneworks.envs.rules.game import Game, IllegalActionError, PositionError, as_game
@@ -362,6 +361,3 @@ _COPIED = (
     *("game", "num_games", "auto_reset", "device", "_num_threads", "_states", "_written", "_seeds"),
     *("_inputs", "_format"),
 )
-
-
-__all__ = ["NO_ACTION", "Batch"]
