@@ -162,8 +162,8 @@ class DeviceArrays:
             raise gpu.DeviceError(f"device={device!r}: torch {torch.__version__} finds no NVIDIA GPU")
         self._torch, self._game, self._inputs, self._state_dtype = torch, game, inputs, aligned_dtype(game)
         self._where = torch.device("cpu" if kind == "emulated" else device)
-        (code,) = program_codes(game, kind, inputs=inputs)
-        self._program: Any = gpu.EmulatedProgram(code) if kind == "emulated" else gpu.CudaProgram(code, device)
+        code = program_code(game, kind, inputs)
+        self._program: gpu.Program = gpu.EmulatedProgram(code) if kind == "emulated" else gpu.CudaProgram(code, device)
         self._room = thread_room(game, inputs)
         self._compiled: dict[Callable[..., Any], Callable[..., None]] = {}
         self._arena = torch.empty(0, dtype=torch.uint8, device=self._where)
@@ -333,34 +333,31 @@ def _entry(
     return targets.entry_function(template.__name__, template, kernels, *dtypes, per_thread=_per_thread(template))
 
 
-def program_codes(game: Game, *kinds: str, inputs: Inputs | None = None) -> list[bytes]:
-    """Return the code of a game's program for each of ``cuda`` and ``emulated``, from the cache if it is there.
+def program_code(game: Game, kind: str, inputs: Inputs) -> bytes:
+    """Return the code of a game's program for ``cuda`` or ``emulated``, from the cache if it is there.
 
-    A process of its own compiles what is missing: 15 to 30 s of processor time for a game and capacity.
+    A process of its own compiles it otherwise: 15 to 30 s of processor time for a game and capacity.
 
     Raises:
         TargetError: the game cannot be compiled for a GPU.
     """
-    inputs = inputs or Planes(game)
-    files = {kind: _program_file(game, kind, inputs) for kind in kinds}
-    codes = {kind: None if file is None else read_checked(file) for kind, file in files.items()}
-    missing = [kind for kind in kinds if codes[kind] is None]
-    if missing:
+    file = _program_file(game, kind, inputs)
+    code = None if file is None else read_checked(file)
+    if code is None:
         compiler._announce(f"{game.name} for a GPU", str(cache_folder() or "memory"))
         done = subprocess.run(
             [sys.executable, "-c", "from stoneworks.envs.rules.device import _build; _build()"],
-            input=pickle.dumps((game, inputs, missing)),
+            input=pickle.dumps((game, kind, inputs)),
             env={**targets.environment(), "PYTHONPATH": os.pathsep.join(sys.path)},
             capture_output=True,
             check=False,
         )
         if done.returncode:
             raise targets.TargetError(f"{game} cannot be compiled for a GPU: {done.stderr.decode()[-2000:]}")
-        for kind, code in pickle.loads(done.stdout).items():
-            codes[kind] = code
-            if (file := files[kind]) is not None:
-                write_checked(file, code)
-    return [code for code in codes.values() if code is not None]
+        code = done.stdout
+        if file is not None:
+            write_checked(file, code)
+    return code
 
 
 def _program_file(game: Game, kind: str, inputs: Inputs) -> Path | None:
@@ -374,8 +371,8 @@ def _program_file(game: Game, kind: str, inputs: Inputs) -> Path | None:
 
 
 def _build() -> None:
-    """Compile the game of the standard input and write its programs to the standard output."""
-    game, inputs, kinds = pickle.loads(sys.stdin.buffer.read())
+    """Compile the game of the standard input and write its program to the standard output."""
+    output, sys.stdout = sys.stdout.buffer, sys.stderr  # a game of another package may print
+    game, kind, inputs = pickle.loads(sys.stdin.buffer.read())
     entries = [entry_of(game, template, inputs) for template in _TEMPLATES]
-    programs = {kind: gpu.build_program(_TARGETS[kind](), entries) for kind in kinds}
-    sys.stdout.buffer.write(pickle.dumps(programs))
+    output.write(gpu.build_program(_TARGETS[kind](), entries))
