@@ -16,6 +16,7 @@ from stoneworks.models.bots.registry import (
     CHECKPOINT,
     CHECKPOINT_POLICY,
     CHECKPOINT_SEARCH,
+    MAX_SEARCH_SIMULATIONS,
     SECONDS,
     BotEntry,
     Parameter,
@@ -210,8 +211,8 @@ def _unknown(name: object) -> UnknownBotError:
     return UnknownBotError(
         f"unknown bot {name!r}{folder}; valid names: {', '.join(repr(entry.usage) for entry in BOTS.loadable())}, a shipped "
         f"checkpoint ({', '.join(map(repr, names)) if names else 'there is none'}), and the path of a checkpoint folder; a "
-        "checkpoint may be followed by @ and the number of simulations of a search, from @1 to @999999, or its seconds, as "
-        f"in @2s, and these by batch= and threads=; {HINT}"
+        "checkpoint may be followed by @ and the number of simulations of a search, from @1 to @"
+        f"{MAX_SEARCH_SIMULATIONS}, or its seconds, as in @2s, and these by batch= and threads=; {HINT}"
     )
 
 
