@@ -254,7 +254,7 @@ class DeviceArrays:
 
     def _launcher(self, template: Callable[..., Any]) -> Callable[..., None]:
         entry, rows = entry_of(self._game, template, self._inputs), _per_thread(template)[0]
-        kinds = compiler._signature(template, self._game.board.dtype, self._state_dtype)
+        kinds = compiler.signature_of(template, self._game.board.dtype, self._state_dtype)
         place = list(inspect.get_annotations(template)).index(rows)
         c_types = [gpu.c_type(kind) for kind in entry.arguments[1:]]
 
@@ -344,7 +344,7 @@ def program_code(game: Game, kind: str, inputs: Inputs) -> bytes:
     file = _program_file(game, kind, inputs)
     code = None if file is None else read_checked(file)
     if code is None:
-        compiler._announce(f"{game.name} for a GPU", str(cache_folder() or "memory"))
+        compiler.announce(f"{game.name} for a GPU", str(cache_folder() or "memory"))
         done = subprocess.run(
             [sys.executable, "-c", "from stoneworks.envs.rules.device import _build; _build()"],
             input=pickle.dumps((game, kind, inputs)),
