@@ -48,22 +48,22 @@ def rate_equally(board: Record, state: Record, mask: Int8s, ratings: Float32s) -
     ratings[:] = 0
 
 
-def leaf_kernels(game: Game, by_evaluation: bool) -> Mapping[str, Callable[..., Any]]:
+def leaf_kernels(game: Game, by_heuristic: bool) -> Mapping[str, Callable[..., Any]]:
     """Return the kernel ``heuristic`` for a template that evaluates leaves by it or by playouts.
 
     Raises:
         MissingHeuristicError: the game has no heuristic.
     """
-    return {"heuristic": heuristic_kernels(game)["heuristic"] if by_evaluation else no_heuristic}
+    return {"heuristic": heuristic_kernels(game)["heuristic"] if by_heuristic else no_heuristic}
 
 
-def rating_kernels(game: Game, by_evaluation: bool) -> Mapping[str, Callable[..., Any]]:
+def rating_kernels(game: Game, by_heuristic: bool) -> Mapping[str, Callable[..., Any]]:
     """Return the kernel ``rate_actions`` for a template that orders actions by it, or rates all equally.
 
     Raises:
         MissingHeuristicError: the game has no heuristic.
     """
-    return {"rate_actions": heuristic_kernels(game)["rate_actions"] if by_evaluation else rate_equally}
+    return {"rate_actions": heuristic_kernels(game)["rate_actions"] if by_heuristic else rate_equally}
 
 
 @kernel
