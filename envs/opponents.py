@@ -63,7 +63,7 @@ class Opponents:
         self._install({name: self._resolve(opponent, seed) for (name, opponent), seed in of_given})
 
     def _resolve(self, opponent: Opponent, seed: int | None) -> Any:
-        player = resolve_opponent(opponent, self._game, seed, self_player=self._self_player)
+        player = resolve_opponent(opponent, self._game, seed, self._self_player)
         if getattr(player, "one_game_at_a_time", False):
             if is_loaded(opponent):
                 player.close()

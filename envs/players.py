@@ -91,9 +91,7 @@ def is_loaded(opponent: Opponent) -> bool:
     return isinstance(opponent, str) and opponent != SELF
 
 
-def resolve_opponent(
-    opponent: Opponent, game: Game, seed: int | None = None, *, self_player: PolicyPlayer | None = None
-) -> Any:
+def resolve_opponent(opponent: Opponent, game: Game, seed: int | None, self_player: PolicyPlayer) -> Any:
     """Return a player for ``opponent``.
 
     Args:
@@ -105,9 +103,9 @@ def resolve_opponent(
     Raises:
         ValueError: the name is unknown (``UnknownBotError``), or ``opponent`` is not of an allowed type.
     """
-    if self_player is not None and isinstance(opponent, str) and opponent == SELF:
-        return self_player
     if isinstance(opponent, str):
+        if opponent == SELF:
+            return self_player
         from stoneworks.models import load_bot
 
         return load_bot(opponent, game, seed=seed)

@@ -125,7 +125,7 @@ class SingleAgentEnv(RenderedGame, gymnasium.Env[Any, Any]):
         self._closes_opponent = is_loaded(self._given_opponent)
 
     def _resolve(self, opponent: Opponent, seed: int | None = None) -> Any:
-        return resolve_opponent(opponent, self.game, seed, self_player=self._self_player)
+        return resolve_opponent(opponent, self.game, seed, self._self_player)
 
     @property
     def learner_player(self) -> int:

@@ -69,10 +69,10 @@ def _bot(name: str, game: Game) -> None:
 
 def _search(game: Game) -> None:
     answer = np.zeros((1, game.num_actions), np.float32), np.zeros(1, np.float32)
-    policies: tuple[SelectionRule, ...] = (Gumbel(), PUCT())
-    for policy in policies:  # in one process, because they share kernels
+    rules: tuple[SelectionRule, ...] = (Gumbel(), PUCT())
+    for rule in rules:  # in one process, because they share kernels
         for features in {False, has_features(game)}:
-            settings = SearchSettings(policy, features=features)
+            settings = SearchSettings(rule, features=features)
             NetworkSearch(game, lambda planes: answer, settings, max_games=1, max_simulations=2)
 
 
@@ -89,7 +89,7 @@ PARTS: dict[str, Callable[[Game], None]] = {
     "batches": _batches,
     "playouts": _playouts,
     "mcts": partial(_bot, "mcts:1"),
-    "mcts by evaluation": partial(_bot, "mcts:1,leaf=heuristic"),
+    "mcts by heuristic": partial(_bot, "mcts:1,leaf=heuristic"),
     "mcts by turns": partial(_bot, "mcts:1,leaf=end_of_turn"),
     "greedy": partial(_bot, "greedy"),
     "alphabeta": partial(_bot, "alphabeta:1"),
@@ -112,7 +112,7 @@ def compile_games(
     num_processes: int | None = None,
     progress: Callable[[Compiled, int, int], None] = lambda compiled, done, total: None,
 ) -> list[Compiled]:
-    """Compile all kernels of ``games``.
+    """Compile the kernels of ``games`` that ``PARTS`` use. A few others, such as that of ``perft``, are compiled on first use.
 
     Boards of one capacity share their kernels, so compiling Vadus 9 compiles Vadus 5 as well.
 

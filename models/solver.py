@@ -123,8 +123,8 @@ class Solver:
             raise SolverMemoryError(f"there is not enough memory for games of up to {depth - 2} actions") from None
         self._hashing = proof_search.hash_keys(game)
         self._history = np.full((2, game.num_actions), 0.5, np.float32)
-        by_evaluation = order_by_evaluation and has_heuristic(game)
-        self._search = game.compiled(proof_search.search_proof, rating_kernels(game, by_evaluation))
+        by_heuristic = order_by_evaluation and has_heuristic(game)
+        self._search = game.compiled(proof_search.search_proof, rating_kernels(game, by_heuristic))
 
     def solve(
         self,

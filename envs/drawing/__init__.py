@@ -3,7 +3,8 @@
 The drawing of a game is a module with two functions: ``last_turn(state)`` returns the board actions of the last turn that made
 any, and ``compose(state, annotations)`` returns the scene. Two more are optional: ``places(game, action)`` returns where a board
 action is in the scene, if that is not just the center of its cell; ``choice(game, action)`` returns how to present one of several
-actions on the same place.
+actions on the same place. Boards that play without a server need ``parts(game)`` and the kernel ``shown`` (see
+:mod:`stoneworks.envs.drawing.parts`).
 """
 
 from __future__ import annotations
@@ -103,7 +104,9 @@ def draw_illustration(illustration: Illustration) -> Drawing:
                 if text[0] != ">" or mark == "x":
                     numbers[game.string_to_action(text)] = mark
                 continue
-            for cell in _cells(game, text):
+            if text in game.global_actions:
+                continue
+            for cell in (one.name for one in action_places(game, game.string_to_action(text))):
                 fill.setdefault(cell, color)
                 if mark == "x":
                     marks[cell] = mark
@@ -118,14 +121,6 @@ def draw_illustration(illustration: Illustration) -> Drawing:
         close=True,
     )
     return _draw(state, annotations)
-
-
-def _cells(game: Game, text: str) -> list[str]:
-    """Return the cells of an action: none of a pass, and of a tile of Taigo also that of the light half."""
-    if text in game.global_actions:
-        return []
-    cells = [game.grid.cell_names[game.string_to_action(text) % game.grid.num_cells]]
-    return cells + ([text.partition("-")[2]] if "-" in text else [])
 
 
 def action_places(game: Game, action: int) -> tuple[Place, ...]:

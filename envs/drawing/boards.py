@@ -92,10 +92,8 @@ def hexagon_around(grid: Grid, cells: npt.NDArray[np.int64], margin: int) -> npt
 
     Its radius is a multiple of ``RADIUS_STEP``, so that a picture seldom changes as the used part grows, and never moves.
     """
-    row, column = (line - grid.width // 2 for line in np.divmod(np.arange(grid.num_cells), grid.width))
-    distance = np.max(np.abs([row, column, row + column]), axis=0)
-    radius = -(-(distance[cells].max() + margin) // RADIUS_STEP) * RADIUS_STEP
-    return grid.on_board & (distance <= radius)
+    radius = -(-(grid.distance_from_center[cells].max() + margin) // RADIUS_STEP) * RADIUS_STEP
+    return grid.on_board & (grid.distance_from_center <= radius)
 
 
 def row_and_column_labels(grid: Grid, shown: npt.NDArray[np.bool_], extent: Extent) -> tuple[str, Extent]:

@@ -14,7 +14,6 @@ from stoneworks.checks import as_array, check_choice, check_integer, check_seed
 from stoneworks.envs.rules import templates
 from stoneworks.envs.rules.compiler.random_numbers import independent_seeds
 from stoneworks.envs.rules.compiler.thread_team import ThreadTeam
-from stoneworks.envs.rules.contract import NO_ACTION
 from stoneworks.envs.rules.device import Inputs, NoPlanes, Planes, arrays_of
 from stoneworks.envs.rules.fields import TAG
 from stoneworks.envs.rules.game import Game, IllegalActionError, PositionError, as_game
@@ -41,13 +40,15 @@ def _inputs_of(game: Game, observations: str | None, inputs: Inputs | None) -> I
     """Return what the observations of a batch show.
 
     Raises:
-        ValueError: there are inputs without observations.
+        ValueError: there are inputs without observations, or they are of another game.
     """
-    if observations is not None:
-        return inputs or Planes(game)
-    if inputs is not None:
+    if inputs is None:
+        return NoPlanes(game) if observations is None else Planes(game)
+    if observations is None:
         raise ValueError(f"inputs must be None if observations is None, got {inputs!r}")
-    return NoPlanes(game)
+    if inputs.game != game:
+        raise ValueError(f"inputs must be of {game}, got those of {inputs.game}")
+    return inputs
 
 
 class Batch:
@@ -360,6 +361,3 @@ _COPIED = (
     *("game", "num_games", "auto_reset", "device", "_num_threads", "_states", "_written", "_seeds"),
     *("_inputs", "_format"),
 )
-
-
-__all__ = ["NO_ACTION", "Batch"]

@@ -8,8 +8,8 @@ A game is a module, or a package with these modules, of which only the rules are
 ``features.py``           the kernel :func:`fill_features` and ``FEATURES``, a tuple of :class:`Feature`
 ``texts.py``              functions that say what a turn needs, why an action is illegal, and why a game ended (see
                           :mod:`stoneworks.envs.rules.texts`)
-``drawing.py``            ``last_turn(state)`` and ``compose(state, annotations)``, optionally ``places(game, action)`` and
-                          ``choice(game, action)`` (see :mod:`stoneworks.envs.drawing`)
+``drawing.py``            ``last_turn(state)`` and ``compose(state, annotations)``, optionally ``places(game, action)``,
+                          ``choice(game, action)``, ``parts(game)`` and ``shown`` (see :mod:`stoneworks.envs.drawing`)
 ``guide.json``            the rules in short, lessons and pictures of the rulings (see :mod:`stoneworks.envs.rules.guide`)
 ``solved/``               exact results of small boards, written by ``stoneworks solve``
 ========================  ==========================================================================================

@@ -46,10 +46,12 @@ class Inputs(Protocol):
     """Planes in place of the observation, such as :class:`stoneworks.models.network_inputs.NetworkInputs`; can be pickled.
 
     Attributes:
+        game: the game.
         shape: ``(planes, height, width)``.
         kernels: the kernels that replace ``observe`` and ``update_observation`` of the game; empty for the observation.
     """
 
+    game: Game
     shape: tuple[int, int, int]
     kernels: Mapping[str, Callable[..., Any]]
 
@@ -70,7 +72,7 @@ class NoPlanes:
     kernels: Mapping[str, Callable[..., Any]] = {"observe": _observe_nothing, "update_observation": _update_nothing}
 
     def __init__(self, game: Game) -> None:
-        self.shape = (0, game.grid.height, game.grid.width)
+        self.game, self.shape = game, (0, game.grid.height, game.grid.width)
 
 
 class Planes:
@@ -79,7 +81,7 @@ class Planes:
     kernels: Mapping[str, Callable[..., Any]] = {}
 
     def __init__(self, game: Game) -> None:
-        self.shape = game.observation_shape
+        self.game, self.shape = game, game.observation_shape
 
 
 class HostArrays:
@@ -160,8 +162,8 @@ class DeviceArrays:
             raise gpu.DeviceError(f"device={device!r}: torch {torch.__version__} finds no NVIDIA GPU")
         self._torch, self._game, self._inputs, self._state_dtype = torch, game, inputs, aligned_dtype(game)
         self._where = torch.device("cpu" if kind == "emulated" else device)
-        (code,) = program_codes(game, kind, inputs=inputs)
-        self._program: Any = gpu.EmulatedProgram(code) if kind == "emulated" else gpu.CudaProgram(code, device)
+        code = program_code(game, kind, inputs)
+        self._program: gpu.Program = gpu.EmulatedProgram(code) if kind == "emulated" else gpu.CudaProgram(code, device)
         self._room = thread_room(game, inputs)
         self._compiled: dict[Callable[..., Any], Callable[..., None]] = {}
         self._arena = torch.empty(0, dtype=torch.uint8, device=self._where)
@@ -252,7 +254,7 @@ class DeviceArrays:
 
     def _launcher(self, template: Callable[..., Any]) -> Callable[..., None]:
         entry, rows = entry_of(self._game, template, self._inputs), _per_thread(template)[0]
-        kinds = compiler._signature(template, self._game.board.dtype, self._state_dtype)
+        kinds = compiler.signature_of(template, self._game.board.dtype, self._state_dtype)
         place = list(inspect.get_annotations(template)).index(rows)
         c_types = [gpu.c_type(kind) for kind in entry.arguments[1:]]
 
@@ -331,34 +333,31 @@ def _entry(
     return targets.entry_function(template.__name__, template, kernels, *dtypes, per_thread=_per_thread(template))
 
 
-def program_codes(game: Game, *kinds: str, inputs: Inputs | None = None) -> list[bytes]:
-    """Return the code of a game's program for each of ``cuda`` and ``emulated``, from the cache if it is there.
+def program_code(game: Game, kind: str, inputs: Inputs) -> bytes:
+    """Return the code of a game's program for ``cuda`` or ``emulated``, from the cache if it is there.
 
-    A process of its own compiles what is missing: 15 to 30 s of processor time for a game and capacity.
+    A process of its own compiles it otherwise: 15 to 30 s of processor time for a game and capacity.
 
     Raises:
         TargetError: the game cannot be compiled for a GPU.
     """
-    inputs = inputs or Planes(game)
-    files = {kind: _program_file(game, kind, inputs) for kind in kinds}
-    codes = {kind: None if file is None else read_checked(file) for kind, file in files.items()}
-    missing = [kind for kind in kinds if codes[kind] is None]
-    if missing:
-        compiler._announce(f"{game.name} for a GPU", str(cache_folder() or "memory"))
+    file = _program_file(game, kind, inputs)
+    code = None if file is None else read_checked(file)
+    if code is None:
+        compiler.announce(f"{game.name} for a GPU", str(cache_folder() or "memory"))
         done = subprocess.run(
             [sys.executable, "-c", "from stoneworks.envs.rules.device import _build; _build()"],
-            input=pickle.dumps((game, inputs, missing)),
+            input=pickle.dumps((game, kind, inputs)),
             env={**targets.environment(), "PYTHONPATH": os.pathsep.join(sys.path)},
             capture_output=True,
             check=False,
         )
         if done.returncode:
             raise targets.TargetError(f"{game} cannot be compiled for a GPU: {done.stderr.decode()[-2000:]}")
-        for kind, code in pickle.loads(done.stdout).items():
-            codes[kind] = code
-            if (file := files[kind]) is not None:
-                write_checked(file, code)
-    return [code for code in codes.values() if code is not None]
+        code = done.stdout
+        if file is not None:
+            write_checked(file, code)
+    return code
 
 
 def _program_file(game: Game, kind: str, inputs: Inputs) -> Path | None:
@@ -372,8 +371,8 @@ def _program_file(game: Game, kind: str, inputs: Inputs) -> Path | None:
 
 
 def _build() -> None:
-    """Compile the game of the standard input and write its programs to the standard output."""
-    game, inputs, kinds = pickle.loads(sys.stdin.buffer.read())
+    """Compile the game of the standard input and write its program to the standard output."""
+    output, sys.stdout = sys.stdout.buffer, sys.stderr  # a game of another package may print
+    game, kind, inputs = pickle.loads(sys.stdin.buffer.read())
     entries = [entry_of(game, template, inputs) for template in _TEMPLATES]
-    programs = {kind: gpu.build_program(_TARGETS[kind](), entries) for kind in kinds}
-    sys.stdout.buffer.write(pickle.dumps(programs))
+    output.write(gpu.build_program(_TARGETS[kind](), entries))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -45,18 +47,19 @@ def check_game(game: Game | str, *, num_games: int = 20, seed: int = 0) -> list[
     loaded = as_game(game)
     check_integer("num_games", num_games, 1)
     games = list(_random_games(loaded, num_games, np.random.default_rng(check_seed(seed))))
-    found = [*_check_identity(loaded, games), *_check_positions(loaded, games)]
-    if not found:  # else what follows may fail by the same faults
-        for check in (
-            _check_records,
-            _check_lengths,
-            _check_symmetries,
-            _check_batch,
-            _check_bounds,
-            _check_heuristic,
-            _check_features,
-        ):
-            found += check(loaded, games)
+    found = [*_check_identity(loaded), *islice(_check_positions(loaded, games), 1)]
+    checks: tuple[Callable[[Game, list[list[State]]], Iterator[str]], ...] = (
+        _check_records,
+        _check_lengths,
+        *(partial(_check_symmetry, symmetry) for symmetry in loaded.symmetries),
+        _check_batch,
+        _check_bounds,
+        _check_heuristic,
+        _check_features,
+    )
+    if not found:  # else these may fail by the same faults
+        for check in checks:
+            found += islice(check(loaded, games), 1)  # others are mostly the same one again
     return [f"{loaded}: {failure}" for failure in found]
 
 
@@ -77,12 +80,7 @@ def _at(state: State) -> str:
     return f"after {' '.join(map(state.game.action_to_string, state.history())) or 'no action'}"
 
 
-def _first(found: Iterator[str]) -> Iterator[str]:
-    """Yield the first failure alone: others are mostly the same one again."""
-    yield from [failure for failure in [next(found, None)] if failure]
-
-
-def _check_identity(game: Game, games: list[list[State]]) -> Iterator[str]:
+def _check_identity(game: Game) -> Iterator[str]:
     if load_game(str(game)) != game:
         yield f"load_game({str(game)!r}) returns {load_game(str(game))}, not the same game"
     if game.board_plane not in game.observation_planes:
@@ -90,7 +88,9 @@ def _check_identity(game: Game, games: list[list[State]]) -> Iterator[str]:
 
 
 def _check_positions(game: Game, games: list[list[State]]) -> Iterator[str]:
-    yield from _first(failure for states in games for state in states for failure in _failures_of(game, state))
+    for states in games:
+        for state in states:
+            yield from _failures_of(game, state)
 
 
 def _failures_of(game: Game, state: State) -> Iterator[str]:
@@ -118,18 +118,22 @@ def _failures_of(game: Game, state: State) -> Iterator[str]:
 
 
 def _check_records(game: Game, games: list[list[State]]) -> Iterator[str]:
-    def failures() -> Iterator[str]:
-        for state in (state for states in games for state in (states[-1], states[len(states) // 2])):
-            again = game.deserialize_state(state.serialize())
-            if again != state:
-                yield f"{_at(state)}: the same actions again lead to another record; every field must be written by the kernels"
-            if game.can_check_records:
-                try:
-                    game.check_records(np.array([state.record]))
-                except PositionError as error:
-                    yield f"{_at(state)}: the record is refused: {error}"
+    for state in (state for states in games for state in (states[-1], states[len(states) // 2])):
+        if game.deserialize_state(state.serialize()) != state:
+            yield f"{_at(state)}: the same actions again lead to another record; every field must be written by the kernels"
+        yield from _failures_of_texts(game, state)
 
-    yield from _first(failures())
+
+def _failures_of_texts(game: Game, state: State) -> Iterator[str]:
+    try:
+        if game.state_from_text(state.to_text(), trusted=not game.can_check_records) != state:
+            yield f"{_at(state)}: to_text describes another position"
+    except PositionError as error:
+        yield f"{_at(state)}: the record is refused: {error}"
+    try:
+        str(state)
+    except Exception as error:  # whatever the author's function raises
+        yield f"{_at(state)}: state_to_text raises {type(error).__name__}: {error}"
 
 
 def _check_lengths(game: Game, games: list[list[State]]) -> Iterator[str]:
@@ -138,51 +142,39 @@ def _check_lengths(game: Game, games: list[list[State]]) -> Iterator[str]:
         yield f"a game has more actions than max_game_length(), {game.max_game_length()}: {_at(longest[-1])}"
 
 
-def _check_symmetries(game: Game, games: list[list[State]]) -> Iterator[str]:
-    for symmetry in game.symmetries:
-        yield from _first(failure for states in games for failure in _failures_of_symmetry(game, symmetry, states))
-
-
-def _failures_of_symmetry(game: Game, symmetry: Symmetry, states: list[State]) -> Iterator[str]:
-    image = game.initial_image(symmetry)
+def _check_symmetry(symmetry: Symmetry, game: Game, games: list[list[State]]) -> Iterator[str]:
     where = f"the symmetry {symmetry.name!r}"
-    for state in states:
-        if image.current_player() != state.current_player() or image.outcome() != state.outcome():
-            yield f"{where} changes the player to move or the result {_at(state)}; see keeps_rules"
-            return
-        if not np.array_equal(symmetry.of_policy(state.legal_actions_mask()), image.legal_actions_mask()):
-            yield f"{where} maps legal actions to others {_at(state)}; see keeps_rules and action_plane_images"
-            return
-        for viewer in (0, 1):
-            expected = symmetry.of_observation(state.observation_tensor(viewer))
-            if not np.array_equal(expected, image.observation_tensor(viewer)):
-                yield f"{where} maps the observation to another {_at(state)}; see keeps_rules and observation_plane_images"
-                return
-        if state is not states[-1]:
-            image.apply_action(int(symmetry.actions[states[len(state.history()) + 1].history()[-1]]))
+    for states in games:
+        image = game.initial_image(symmetry)
+        for state in states:
+            if image.current_player() != state.current_player() or image.outcome() != state.outcome():
+                yield f"{where} changes the player to move or the result {_at(state)}; see keeps_rules"
+            if not np.array_equal(symmetry.of_policy(state.legal_actions_mask()), image.legal_actions_mask()):
+                yield f"{where} maps legal actions to others {_at(state)}; see keeps_rules and action_plane_images"
+            for viewer in (0, 1):
+                expected = symmetry.of_observation(state.observation_tensor(viewer))
+                if not np.array_equal(expected, image.observation_tensor(viewer)):
+                    yield f"{where} maps the observation to another {_at(state)}; see keeps_rules and observation_plane_images"
+            if state is not states[-1]:
+                image.apply_action(int(symmetry.actions[states[len(state.history()) + 1].history()[-1]]))
 
 
 def _check_batch(game: Game, games: list[list[State]]) -> Iterator[str]:
     batch = Batch(game, len(games), seed=0)
-
-    def failures() -> Iterator[str]:
-        for length in range(max(map(len, games))):
-            for row, states in enumerate(games):
-                state = states[min(length, len(states) - 1)]
-                viewer = max(0, state.current_player())
-                for name, ours, theirs in (
-                    ("record", batch.states[row], state.record),
-                    ("player to move", batch.current_players[row], state.current_player()),
-                    ("mask", batch.action_masks[row], state.legal_actions_mask()),
-                    ("observation", batch.observations[row], state.observation_tensor(viewer)),
-                    ("result", batch.returns[row], state.returns()),
-                ):
-                    if not np.array_equal(ours, theirs):
-                        yield f"{_at(state)}: the {name} in a batch differs from that of the state; see update_observation"
-                        return
-            batch.step([s[length + 1].history()[-1] if length + 1 < len(s) else NO_ACTION for s in games])
-
-    yield from failures()
+    for length in range(max(map(len, games))):
+        for row, states in enumerate(games):
+            state = states[min(length, len(states) - 1)]
+            viewer = max(0, state.current_player())
+            for name, ours, theirs in (
+                ("record", batch.states[row], state.record),
+                ("player to move", batch.current_players[row], state.current_player()),
+                ("mask", batch.action_masks[row], state.legal_actions_mask()),
+                ("observation", batch.observations[row], state.observation_tensor(viewer)),
+                ("result", batch.returns[row], state.returns()),
+            ):
+                if not np.array_equal(ours, theirs):
+                    yield f"{_at(state)}: the {name} in a batch differs from that of the state; see update_observation"
+        batch.step([s[length + 1].history()[-1] if length + 1 < len(s) else NO_ACTION for s in games])
 
 
 def bounds_of_states(board: BoardArray, states: StateArray, bounds: Int64s) -> None:
@@ -195,18 +187,14 @@ def _check_bounds(game: Game, games: list[list[State]]) -> Iterator[str]:
     if "result_bounds" not in game.kernels:
         return
     compiled, bounds = game.compiled(bounds_of_states), np.zeros(2, np.int64)
-
-    def failures() -> Iterator[str]:
-        for states in games:
-            for state in reversed(states[:-1]):
-                result = _solve(state, {})
-                if result is None:
-                    break
-                compiled(game.board, _as_array(state), bounds)
-                if not bounds[0] <= result <= bounds[1]:
-                    yield f"{_at(state)}: result_bounds are {bounds.tolist()}; the result for player 0 is {result}"
-
-    yield from _first(failures())
+    for states in games:
+        for state in reversed(states[:-1]):
+            result = _solve(state, {})
+            if result is None:
+                break
+            compiled(game.board, _as_array(state), bounds)
+            if not bounds[0] <= result <= bounds[1]:
+                yield f"{_at(state)}: result_bounds are {bounds.tolist()}; the result for player 0 is {result}"
 
 
 def heuristic_of_states(
@@ -228,32 +216,24 @@ def _check_heuristic(game: Game, games: list[list[State]]) -> Iterator[str]:
     if not has_heuristic(game):
         return
     compiled, values = game.compiled(heuristic_of_states, heuristic_kernels(game)), np.empty(2, np.float32)
-
-    def failures() -> Iterator[str]:
-        for state in _in_progress(games):
-            mask, ratings = state.legal_actions_mask(), np.full(game.num_actions, np.nan, np.float32)
-            compiled(game.board, _as_array(state), mask, values, ratings)
-            if not np.isfinite(values).all():
-                yield f"{_at(state)}: heuristic returns {values.tolist()} for the players; values must be finite"
-            for action in np.flatnonzero(np.isnan(ratings) & (mask != 0)).tolist():
-                yield f"{_at(state)}: rate_actions writes no number for {game.action_to_string(action)}"
-
-    yield from _first(failures())
+    for state in _in_progress(games):
+        mask, ratings = state.legal_actions_mask(), np.full(game.num_actions, np.nan, np.float32)
+        compiled(game.board, _as_array(state), mask, values, ratings)
+        if not np.isfinite(values).all():
+            yield f"{_at(state)}: heuristic returns {values.tolist()} for the players; values must be finite"
+        for action in np.flatnonzero(np.isnan(ratings) & (mask != 0)).tolist():
+            yield f"{_at(state)}: rate_actions writes no number for {game.action_to_string(action)}"
 
 
 def _check_features(game: Game, games: list[list[State]]) -> Iterator[str]:
     if not has_features(game):
         return
     fill, features = game.compiled(features_of_states, {"fill_features": features_kernel(game)}), features_of(game)
-
-    def failures() -> Iterator[str]:
-        for state in _in_progress(games):
-            planes = np.full((2, len(features), game.grid.num_cells), np.nan, np.float32)
-            fill(game.board, _as_array(state), planes)
-            for feature in np.flatnonzero(~np.isfinite(planes).all((0, 2))).tolist():
-                yield f"{_at(state)}: the feature {features[feature].name!r} has values that are not finite"
-
-    yield from _first(failures())
+    for state in _in_progress(games):
+        planes = np.full((2, len(features), game.grid.num_cells), np.nan, np.float32)
+        fill(game.board, _as_array(state), planes)
+        for feature in np.flatnonzero(~np.isfinite(planes).all((0, 2))).tolist():
+            yield f"{_at(state)}: the feature {features[feature].name!r} has values that are not finite"
 
 
 def _in_progress(games: list[list[State]]) -> Iterator[State]:

@@ -57,8 +57,8 @@ def parse_game_string(text: str) -> tuple[str, dict[str, Any]]:
     raise problem
 
 
-#: Parts of a game, and the name that a game in a single module has for each.
-PARTS = {"heuristic": "heuristic", "features": "FEATURES", "drawing": "compose", "texts": "say"}
+#: Parts that not all games have, and the name that a game in a single module has for each. All texts are optional.
+PARTS = {"heuristic": "heuristic", "features": "FEATURES", "drawing": "compose"}
 
 
 @dataclass(frozen=True)
@@ -93,14 +93,14 @@ class GameEntry(Entry):
             raise RegistrationError(f"{self.name}: {error}") from None
 
     def find_part(self, part: str) -> ModuleType | None:
-        """Import and return the module with a part of the game (see ``PARTS``), or None if the game does not have it.
+        """Import and return the module with a part of the game, such as ``"rules"``, or None if the game does not have it.
 
         Raises:
             RegistrationError: the module cannot be imported.
         """
         module = self._module()
         if not hasattr(module, "__path__"):
-            return module if part == "rules" or hasattr(module, PARTS[part]) else None
+            return module if part in ("rules", "texts") or hasattr(module, PARTS[part]) else None
         path = f"{module.__name__}.{part}"
         return load_attribute(path, f"{self.name}: {part}") if find_spec(path) else None
 

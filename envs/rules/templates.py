@@ -27,6 +27,7 @@ from stoneworks.envs.rules.contract import (
     finish_at_random,
     legal_actions,
     observe,
+    player_shown,
     reset,
     update_observation,
 )
@@ -77,10 +78,9 @@ def try_step(board: BoardArray, states: StateArray, action: int, planes: Float32
     cells = planes.reshape(planes.shape[0], planes.shape[1] * planes.shape[2])
     if player == TERMINAL_PLAYER:
         mask[:] = 0
-        observe(board[0], state, 0, cells)
     else:
         legal_actions(board[0], state, mask)
-        observe(board[0], state, player, cells)
+    observe(board[0], state, player_shown(state), cells)
     return player  # type: ignore[no-any-return]
 
 
@@ -104,7 +104,7 @@ def fill_observation_and_mask(
 
 
 def count_sequences(board: BoardArray, states: StateArray, depth: int) -> int:
-    """Return the number of distinct sequences of ``depth`` >= 1 actions from the position of ``states[1]`` (perft)."""
+    """Return the number of distinct sequences of ``depth`` >= 1 actions from the position ``states[0]`` (perft)."""
     num_actions = board[0].num_actions
     path = np.empty(depth, states.dtype)
     masks = np.empty((depth, num_actions), np.int8)
@@ -163,10 +163,9 @@ def fill_batch(
         current_players[row] = player
         if player == TERMINAL_PLAYER:
             masks[row, :] = 0
-            observe(board[0], states[row], 0, planes[row])
         else:
             legal_actions(board[0], states[row], masks[row])
-            observe(board[0], states[row], player, planes[row])
+        observe(board[0], states[row], player_shown(states[row]), planes[row])
 
 
 def observe_batch(board: BoardArray, states: StateArray, players: Int64s, planes: Float32Tables) -> None:
@@ -210,7 +209,7 @@ def step_batch(
     The planes must hold the observations of the games before their actions. Shapes are those of :func:`fill_batch`, and
     ``rewards[num_games, 2]``; ``actions``, ``terminated`` and ``truncated`` have one entry per game.
     """
-    # Ten arguments: compiled functions take arrays, not objects that hold them.
+    # Ten arguments: on a GPU, a thread gets its row of each array that is an argument, but not of one in a named tuple.
     before = np.empty(1, states.dtype)
     for row in range(actions.shape[0]):
         rewards[row, 0] = 0

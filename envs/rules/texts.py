@@ -83,10 +83,10 @@ def _make_plain(function: Any) -> FunctionType:
         given = function.__name__, function.__defaults__, function.__closure__
         _PLAIN[function] = FunctionType(function.__code__, names, *given)
         for name in set(function.__code__.co_names) & set(names):
-            if getattr(names[name], "__name__", "").startswith("stoneworks.envs.games."):  # a module with kernels
-                of_module = vars(names[name]).items()
-                plain = {key: _make_plain(value) for key, value in of_module if hasattr(value, "py_func")}
-                names[name] = SimpleNamespace(**{**dict(of_module), **plain})
+            if isinstance(names[name], ModuleType):
+                of_module = vars(names[name])
+                plain = {key: _make_plain(value) for key, value in of_module.items() if hasattr(value, "py_func")}
+                names[name] = SimpleNamespace(**{**of_module, **plain}) if plain else names[name]
             elif hasattr(names[name], "py_func") or isinstance(names[name], FunctionType):
                 names[name] = _make_plain(names[name])
     return _PLAIN[function]

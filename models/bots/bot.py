@@ -223,9 +223,11 @@ def check_batch(bot: Bot, batch: Batch, rows: npt.NDArray[np.int64], game: Game 
     """Raise ``ValueError`` as :func:`check_position` does for one of the games ``rows[n]``.
 
     Raises:
-        ValueError: a game is over, or the batch is of another game.
+        ValueError: a game is over, or the batch is of another game or not on the CPU.
     """
     _check_same_game(bot, game, batch.game)
+    if batch.device != "cpu":
+        raise ValueError(f"{bot.name}: the batch must be on the device 'cpu', got one on {batch.device!r}")
     over = rows[batch.states["ending"][rows] != 0]
     if over.size:
         raise ValueError(f"{bot.name} cannot choose an action: game {over[0]} of the batch is over")

@@ -53,10 +53,10 @@ class NetworkBot(Bot):
         """Return the network's policies and values, without search and without random numbers.
 
         Args:
-            positions: positions of the bot's game that are not terminal.
+            positions: positions of the bot's game that are not terminal; a batch must be on the CPU.
 
         Raises:
-            ValueError: a game is over or is another one, or the network's output is not finite.
+            ValueError: a game is over or is another one, the batch is on another device, or the network's output is not finite.
         """
         if isinstance(positions, Batch):
             check_batch(self, positions, np.arange(len(positions)), self._game)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stoneworks.models import shipped
+from stoneworks.models.search import network_search
 from stoneworks.models.search.alphabeta import MAX_DEPTH
 from stoneworks.models.search.turn_search import MAX_CANDIDATES
 from stoneworks.models.search.uct import MAX_THREADS, MAX_VISITS
@@ -181,6 +182,8 @@ _BUILT_IN = (
     BotEntry("policy", "stoneworks.models.bots.policy_bot:OnnxPolicyBot", "policy:<file>", reads_file=True),
 )
 
+#: Maximum number of simulations of a search with a checkpoint.
+MAX_SEARCH_SIMULATIONS = 999_999
 #: Kind of the bots that play a checkpoint.
 CHECKPOINT = "checkpoint"
 #: The bots of a checkpoint: its policy, and a search with a budget. They are not in the registry: a path has no prefix.
@@ -192,8 +195,11 @@ CHECKPOINT_SEARCH = BotEntry(
     "stoneworks.models.bots.search_bot:SearchBot",
     needs_torch=True,
     estimates_values=True,
-    budgets=(Parameter("simulations", int, 1, 999_999, max_on_page=100_000), SECONDS),
-    parameters=(Parameter("batch", int, 1, 1024), Parameter("threads", int, 1, 256, default=1, max_on_page=8)),
+    budgets=(Parameter("simulations", int, 1, MAX_SEARCH_SIMULATIONS, max_on_page=100_000), SECONDS),
+    parameters=(
+        Parameter("batch", int, 1, network_search.MAX_BATCH),
+        Parameter("threads", int, 1, network_search.MAX_THREADS, default=1, max_on_page=8),
+    ),
 )
 
 #: The registry of bots.

@@ -65,7 +65,7 @@ class SearchBot(NetworkBot):
 
     With a time limit, ``step`` continues in the tree of the last one if that has the position, and what it leaves of its
     time is used for the next action of the same turn; matches use ``step_batch``, which does neither. A search ends early if its
-    tree has ``MAX_EDGES`` actions.
+    tree is full: with ``MAX_EDGES`` actions, or with a time limit ``MAX_EDGES_IN_TIME`` actions or ``MAX_SIMULATIONS`` simulations.
 
     Attributes:
         evaluate: the network.

@@ -16,6 +16,7 @@ from stoneworks.models.bots.registry import (
     CHECKPOINT,
     CHECKPOINT_POLICY,
     CHECKPOINT_SEARCH,
+    MAX_SEARCH_SIMULATIONS,
     SECONDS,
     BotEntry,
     Parameter,
@@ -42,7 +43,8 @@ class Budget:
     """What a bot may spend on each step.
 
     Attributes:
-        unit: ``"simulations"``, ``"turns"`` or ``"seconds"``, or a unit that a bot of another package declares.
+        unit: the argument of the bot's constructor: ``"simulations"``, ``"turns"`` or ``"seconds"``, or one that a bot of another
+            package declares.
         value: the number of units.
     """
 
@@ -98,7 +100,7 @@ class BotSpec:
     def of(cls, kind: str, text: str = "", **arguments: Any) -> BotSpec:
         """Return the spec of a registered kind of bot with these arguments of its constructor; None means not given."""
         given = {name: value for name, value in arguments.items() if value is not None}
-        units = [unit.name for unit in BOTS[kind].budgets if unit.name in given]
+        units = [unit.argument for unit in BOTS[kind].budgets if unit.argument in given]
         budget = Budget(units[0], given.pop(units[0])) if units else None
         return cls(kind, kind, budget, given, text)
 
@@ -131,8 +133,9 @@ class BotSpec:
     @property
     def needs_heuristic(self) -> bool:
         """Whether the bot requires games with a heuristic."""
-        rated = "first_play_urgency" in self.parameters
-        return self.entry.needs_heuristic or rated or self.parameters.get("leaf", "playout") != "playout"
+        if self.kind != "mcts":
+            return self.entry.needs_heuristic
+        return "first_play_urgency" in self.parameters or self.parameters.get("leaf", "playout") != "playout"
 
     @property
     def varies(self) -> bool:
@@ -208,8 +211,8 @@ def _unknown(name: object) -> UnknownBotError:
     return UnknownBotError(
         f"unknown bot {name!r}{folder}; valid names: {', '.join(repr(entry.usage) for entry in BOTS.loadable())}, a shipped "
         f"checkpoint ({', '.join(map(repr, names)) if names else 'there is none'}), and the path of a checkpoint folder; a "
-        "checkpoint may be followed by @ and the number of simulations of a search, from @1 to @999999, or its seconds, as "
-        f"in @2s, and these by batch= and threads=; {HINT}"
+        "checkpoint may be followed by @ and the number of simulations of a search, from @1 to @"
+        f"{MAX_SEARCH_SIMULATIONS}, or its seconds, as in @2s, and these by batch= and threads=; {HINT}"
     )
 
 
@@ -251,7 +254,7 @@ def _read_budget(prefix: str, text: str, budgets: Sequence[Parameter]) -> Budget
     for budget in budgets:
         digits = seconds if budget == SECONDS else number
         if digits and budget.minimum <= (value := budget.type(digits)) <= budget.maximum:
-            return Budget(budget.name, value)
+            return Budget(budget.argument, value)
     allowed = [
         f"{budget.allowed} {budget.name}, as in '{prefix}2{'s' if budget == SECONDS else ''}'" for budget in budgets
     ]

@@ -194,8 +194,10 @@ def _check_graph(model: Any, shape: tuple[int, ...], source: str) -> tuple[int, 
         OnnxPolicyError: the graph is not allowed.
     """
     graph = model.graph
-    if len(graph.input) - len({one.name for one in graph.input} & {one.name for one in graph.initializer}) != 1:
-        raise OnnxPolicyError(f"{source}: the graph must have one input, got {[one.name for one in graph.input]}")
+    weights = {weight.name for weight in graph.initializer}
+    inputs = [one for one in graph.input if one.name not in weights]
+    if len(inputs) != 1:
+        raise OnnxPolicyError(f"{source}: the graph must have one input, got {[one.name for one in inputs]}")
     domains = {node.domain for node in graph.node} - {"", "ai.onnx"}
     attributes = [attribute for node in graph.node for attribute in node.attribute]
     tensors = [
@@ -209,8 +211,7 @@ def _check_graph(model: Any, shape: tuple[int, ...], source: str) -> tuple[int, 
     )
     if is_sparse or any(tensor.data_location or tensor.external_data for tensor in tensors):
         raise OnnxPolicyError(f"{source}: all weights must be dense and in the file itself")
-    (given,) = (one for one in graph.input if one.name not in {weight.name for weight in graph.initializer})
-    dims = given.type.tensor_type.shape.dim
+    dims = inputs[0].type.tensor_type.shape.dim
     if len(dims) not in (2, 4) or dims[0].HasField("dim_value"):
         raise OnnxPolicyError(
             f"{source}: the input must be [batch, {', '.join(map(str, shape))}] or [batch, {math.prod(shape)}] with a batch "

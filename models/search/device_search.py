@@ -13,7 +13,7 @@ from stoneworks.checks import check_integer
 from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.compiler.thread_team import ThreadTeam
 from stoneworks.envs.rules.device import Inputs, NoPlanes
-from stoneworks.models.search.network_search import MAX_THREADS, NetworkSearch, SearchSettings, _Batch
+from stoneworks.models.search.network_search import MAX_THREADS, NetworkSearch, SearchSettings, ThreadBuffers
 
 
 class RecordEvaluation(Protocol):
@@ -62,12 +62,12 @@ class DeviceSearch(NetworkSearch):
             ValueError: a number is out of bounds.
         """
         check_integer("threads of the settings", settings.threads, 1, 1)
-        self._parts: list[_Batch] = []
+        self._parts: list[ThreadBuffers] = []
         super().__init__(game, cast(Any, evaluate), settings, max_games=max_games, max_simulations=max_simulations)
         self._records = evaluate.records
-        size = len(self._batches[0].leaves)
+        size = len(self._buffers[0].leaves)
         others = range(1, check_integer("threads", threads, 1, MAX_THREADS))
-        self._parts = [*self._batches, *(_Batch(self._inputs, size) for _ in others)]
+        self._parts = [*self._buffers, *(ThreadBuffers(self._inputs, size) for _ in others)]
         self._team = ThreadTeam(threads)
 
     def _inputs_of(self, game: Game, features: bool) -> Inputs:
@@ -94,7 +94,7 @@ class DeviceSearch(NetworkSearch):
     def _simulate(self, num_simulations: int, schedule: npt.NDArray[np.int32], is_over: Callable[[], bool]) -> None:
         limits = self._limits._replace(num_simulations=num_simulations)
 
-        def descend(part: _Batch) -> None:
+        def descend(part: ThreadBuffers) -> None:
             part.num_leaves, part.num_evaluations = self._descend(
                 part.trees, self.rule.parameters, schedule, part.planes, part.leaves, limits, self._solve
             )
@@ -119,13 +119,13 @@ class DeviceSearch(NetworkSearch):
         if bounds[-1]:
             logits, values = self._in_network(self._records[: bounds[-1]])
 
-        def expand(part: _Batch, places: slice) -> None:
+        def expand(part: ThreadBuffers, places: slice) -> None:
             self._finish(part, logits[places], self._mixed(part, values[places]))
 
         self._team.run(expand, list(zip(self._parts, rows, strict=True)))
 
 
-def _copy_records(part: _Batch, records: npt.NDArray[np.uint8]) -> None:
+def _copy_records(part: ThreadBuffers, records: npt.NDArray[np.uint8]) -> None:
     """Copy the positions that the network evaluates, in the order of their slots."""
     leaves = part.leaves[: part.num_leaves]
     leaves = leaves[leaves["slot"] >= 0]

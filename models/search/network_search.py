@@ -145,12 +145,13 @@ class _Deadline:
         return not is_first and (self._stop() or now + self._seconds_per_batch / 2 >= self.time)
 
 
-class _Batch:
+class ThreadBuffers:
     """The work buffers of a thread: its trees, the pending leaves and their observations."""
 
     trees: tree.Trees
 
     def __init__(self, inputs: Inputs, size: int) -> None:
+        """Allocate the buffers for ``size`` leaves."""
         planes, height, width = inputs.shape
         self.planes = np.empty((size, planes, height * width), np.float32)
         self.leaves: npt.NDArray[np.void] = np.empty(size, tree.LEAF)
@@ -166,8 +167,8 @@ class NetworkSearch:
         leaf_value_weight: see :class:`SearchSettings`; may be changed between searches.
         network_seconds: total time spent in ``evaluate``, in seconds, summed over threads.
         search_seconds: total time spent in the rest of the search, in seconds.
-        num_simulations_done: total number of simulations requested, over all games; a solved root or a full
-            tree ends its search earlier.
+        num_simulations_done: total number of simulations over all games: those requested in ``run``, which a solved root or a
+            full tree ends earlier, and those run in ``run_in_time``.
         trees: the trees of the last search.
         left_seconds: what a search in time has left of its time, for the next action of the same turn.
     """
@@ -219,7 +220,7 @@ class NetworkSearch:
         )
         self._inputs = self._inputs_of(game, settings.features)
         per_tree = rule.round_size if settings.batch is None else settings.batch
-        self._batches = [_Batch(self._inputs, max_games * per_tree) for _ in range(settings.threads)]
+        self._buffers = [ThreadBuffers(self._inputs, max_games * per_tree) for _ in range(settings.threads)]
         self._use(0)
         max_collisions = _MAX_COLLISIONS if settings.threads > 1 else 0
         self._limits = tree.Limits(0, per_tree, settings.batch is None, max_collisions)
@@ -374,7 +375,7 @@ class NetworkSearch:
         except BaseException:
             self._use(0)  # its tree is not finished
             raise
-        in_network = (self.network_seconds - in_network) / len(self._batches)  # threads evaluate at the same time
+        in_network = (self.network_seconds - in_network) / len(self._buffers)  # threads evaluate at the same time
         self.search_seconds += time.perf_counter() - begin - in_network
 
     def _inputs_of(self, game: Game, features: bool) -> Inputs:
@@ -387,19 +388,19 @@ class NetworkSearch:
     def _use(self, num_games: int) -> None:
         """Take the trees of the first games as those of the last search."""
         self.trees = self._trees_of(slice(num_games))
-        for batch in self._batches:
-            batch.trees = self.trees
+        for buffers in self._buffers:
+            buffers.trees = self.trees
 
     def _start(self, roots: npt.NDArray[np.void], generator: np.random.Generator) -> None:
         """Start a tree at each root."""
         num_games = len(roots)
         self._use(num_games)
-        batch = self._batches[0]
-        self._start_all(self.trees, roots, batch.planes, batch.leaves)
-        batch.num_leaves = batch.num_evaluations = num_games
-        for one in self._batches:
+        buffers = self._buffers[0]
+        self._start_all(self.trees, roots, buffers.planes, buffers.leaves)
+        buffers.num_leaves = buffers.num_evaluations = num_games
+        for one in self._buffers:
             one.seeds = generator.integers(0, 2**64, num_games, np.uint64)
-        self._finish(batch, *self._evaluate_leaves(batch))
+        self._finish(buffers, *self._evaluate_leaves(buffers))
         self._prepare(num_games, generator)
 
     def _prepare(self, num_games: int, generator: np.random.Generator) -> None:
@@ -432,24 +433,24 @@ class NetworkSearch:
     def _simulate(self, num_simulations: int, schedule: npt.NDArray[np.int32], is_over: Callable[[], bool]) -> None:
         """Run batches of simulations in all threads until there are none left, or until ``is_over()``."""
         self._limits = self._limits._replace(num_simulations=num_simulations)
-        if len(self._batches) == 1:
-            return self._work(self._batches[0], schedule, is_over)
+        if len(self._buffers) == 1:
+            return self._work(self._buffers[0], schedule, is_over)
         stop = threading.Event()
 
         def stopped() -> bool:
             return stop.is_set() or is_over()
 
-        run_in_threads([partial(self._work, batch, schedule, stopped) for batch in self._batches], stop)
+        run_in_threads([partial(self._work, buffers, schedule, stopped) for buffers in self._buffers], stop)
 
-    def _work(self, batch: _Batch, schedule: npt.NDArray[np.int32], is_over: Callable[[], bool]) -> None:
+    def _work(self, buffers: ThreadBuffers, schedule: npt.NDArray[np.int32], is_over: Callable[[], bool]) -> None:
         """Run batches of simulations in one thread. The lock is held except while leaves are evaluated."""
         trees, parameters = self.trees, self.rule.parameters
         with self._changed:
             while not is_over():
-                batch.num_leaves, batch.num_evaluations = self._descend(
-                    trees, parameters, schedule, batch.planes, batch.leaves, self._limits, self._solve
+                buffers.num_leaves, buffers.num_evaluations = self._descend(
+                    trees, parameters, schedule, buffers.planes, buffers.leaves, self._limits, self._solve
                 )
-                if batch.num_leaves == 0:
+                if buffers.num_leaves == 0:
                     if self._num_searching == 0:
                         return
                     self._changed.wait()  # for the leaves of another thread
@@ -457,34 +458,36 @@ class NetworkSearch:
                 self._num_searching += 1
                 self._changed.release()
                 try:
-                    logits, values = self._evaluate_leaves(batch)
+                    logits, values = self._evaluate_leaves(buffers)
                 finally:
                     self._changed.acquire()
                     self._num_searching -= 1
                     self._changed.notify_all()
-                self._finish(batch, logits, values)
+                self._finish(buffers, logits, values)
 
-    def _finish(self, batch: _Batch, logits: npt.NDArray[np.float32], values: npt.NDArray[np.float32]) -> None:
-        """Expand the leaves of a batch.
+    def _finish(self, buffers: ThreadBuffers, logits: npt.NDArray[np.float32], values: npt.NDArray[np.float32]) -> None:
+        """Expand the leaves of a buffers.
 
         Raises:
             ValueError: the network's output is not finite.
         """
-        leaves = batch.leaves, batch.num_leaves
-        if self._expand(batch.trees, *leaves, logits, values, self.discount, self._solve):
+        leaves = buffers.leaves, buffers.num_leaves
+        if self._expand(buffers.trees, *leaves, logits, values, self.discount, self._solve):
             raise ValueError(NOT_FINITE)
 
-    def _evaluate_leaves(self, batch: _Batch) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    def _evaluate_leaves(self, buffers: ThreadBuffers) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Return the evaluations of the leaves of a batch, by the network and the leaf values mixed in.
 
         Raises:
             ValueError: the network's output has other shapes.
         """
-        num_evaluations = batch.num_evaluations
+        num_evaluations = buffers.num_evaluations
         if num_evaluations == 0:
             return np.empty((0, self._game.num_actions), np.float32), np.empty(0, np.float32)
-        logits, values = self._in_network(batch.planes[:num_evaluations].reshape(num_evaluations, *self._inputs.shape))
-        return logits, self._mixed(batch, values)
+        logits, values = self._in_network(
+            buffers.planes[:num_evaluations].reshape(num_evaluations, *self._inputs.shape)
+        )
+        return logits, self._mixed(buffers, values)
 
     def _in_network(self, leaves: Any) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Return the network's logits and values for what it is given of leaves.
@@ -505,10 +508,10 @@ class NetworkSearch:
             )
         return logits, values
 
-    def _mixed(self, batch: _Batch, values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    def _mixed(self, buffers: ThreadBuffers, values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Return the network's values of the leaves of a batch with the leaf values mixed in."""
         if self._leaf_values is None or self.leaf_value_weight <= 0:
             return values
-        leaves = batch.leaves, batch.num_leaves, batch.num_evaluations
-        others = self._leaf_values.evaluate(batch.trees, *leaves, batch.seeds)
+        leaves = buffers.leaves, buffers.num_leaves, buffers.num_evaluations
+        others = self._leaf_values.evaluate(buffers.trees, *leaves, buffers.seeds)
         return values + np.float32(self.leaf_value_weight) * (others - values)

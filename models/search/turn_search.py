@@ -48,22 +48,22 @@ def rate_equally(board: Record, state: Record, mask: Int8s, ratings: Float32s) -
     ratings[:] = 0
 
 
-def leaf_kernels(game: Game, by_evaluation: bool) -> Mapping[str, Callable[..., Any]]:
+def leaf_kernels(game: Game, by_heuristic: bool) -> Mapping[str, Callable[..., Any]]:
     """Return the kernel ``heuristic`` for a template that evaluates leaves by it or by playouts.
 
     Raises:
         MissingHeuristicError: the game has no heuristic.
     """
-    return {"heuristic": heuristic_kernels(game)["heuristic"] if by_evaluation else no_heuristic}
+    return {"heuristic": heuristic_kernels(game)["heuristic"] if by_heuristic else no_heuristic}
 
 
-def rating_kernels(game: Game, by_evaluation: bool) -> Mapping[str, Callable[..., Any]]:
+def rating_kernels(game: Game, by_heuristic: bool) -> Mapping[str, Callable[..., Any]]:
     """Return the kernel ``rate_actions`` for a template that orders actions by it, or rates all equally.
 
     Raises:
         MissingHeuristicError: the game has no heuristic.
     """
-    return {"rate_actions": heuristic_kernels(game)["rate_actions"] if by_evaluation else rate_equally}
+    return {"rate_actions": heuristic_kernels(game)["rate_actions"] if by_heuristic else rate_equally}
 
 
 @kernel
@@ -74,7 +74,7 @@ def value_of_end(state: Record, player: int, num_actions: int) -> float:
     return WIN_VALUE - num_actions if state.winner == player else num_actions - WIN_VALUE
 
 
-# -- Selection of actions: the best by rating, and a random one of those with the highest value -----------------------
+# -- Selection of an action: a random one of those with the highest value ----------------------------------------------
 
 
 @kernel

@@ -14,24 +14,12 @@ import numpy as np
 
 from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.compiler.compiler import linked, specialized_kernel
-from stoneworks.envs.rules.compiler.types import BoardRecord, Int8s, Int8Table, StateArray, StateRecord
-from stoneworks.envs.rules.contract import NO_ACTION, apply_action, legal_actions
+from stoneworks.envs.rules.compiler.types import BoardRecord, Int8s, Int8Table, StateArray
+from stoneworks.envs.rules.contract import NO_ACTION, apply_action, legal_actions, may_win
 from stoneworks.envs.rules.parts import may_win_kernel
 
 #: Maximum length of the turns searched, in actions. No game has a longer winning turn.
 MAX_TURN_ACTIONS = 6
-
-
-# -- The contract: optional kernel of a heuristic ----------------------------------------------------------------------
-
-
-@linked
-def may_win(board: BoardRecord, state: StateRecord, action: int) -> bool:
-    """Return whether the turn may win if it continues with the legal ``action``; a cheap condition, which may miss wins."""
-    raise NotImplementedError
-
-
-# -- The search -----------------------------------------------------------------------------------------------------------
 
 
 @linked
@@ -83,6 +71,7 @@ def no_winning_turn(board: BoardRecord, turn: StateArray, mask: Int8s, masks: In
 def winning_turn_kernel(game_class: type[Game]) -> Callable[..., Any]:
     """Return :func:`winning_turn` compiled for a game."""
     game = game_class()
-    may_win = may_win_kernel(game)
-    template = no_winning_turn if may_win is None else winning_turn
-    return specialized_kernel(template, game.name, {**game.kernels, **({"may_win": may_win} if may_win else {})})
+    of_game = may_win_kernel(game)
+    if of_game is None:
+        return specialized_kernel(no_winning_turn, game.name, {})
+    return specialized_kernel(winning_turn, game.name, {**game.kernels, "may_win": of_game})

@@ -12,13 +12,12 @@ from stoneworks.envs.games.taugo.heuristic import (
     WEIGHT_OF_NEXT_TURN,
     WEIGHT_OF_TURN_AFTER,
     SavedStones,
-    lead_of,
     rate_turns,
     restore_stones,
     save_stones,
 )
 from stoneworks.envs.games.taugo.lines import NONE, next_stone
-from stoneworks.envs.games.taugo.rules import NUM_ROW_WORDS, apply_action
+from stoneworks.envs.games.taugo.rules import NUM_ROW_WORDS, apply_action, scores
 from stoneworks.envs.games.taugo.strings import NO_STRING
 from stoneworks.envs.rules.compiler.compiler import int64, kernel
 from stoneworks.envs.rules.compiler.ranking import insert_best
@@ -44,6 +43,13 @@ def count_strings(board: Record, state: Record, on_perimeter: npt.NDArray[np.int
             on_perimeter[label] += 1
         elif not board.intersection[cell]:
             standing[row] += 1
+
+
+@kernel
+def lead_of(board: Record, state: Record, player: int) -> float:
+    """Return the score lead of ``player``."""
+    black, white = scores(board, state)
+    return black - white if player == 0 else white - black
 
 
 @kernel

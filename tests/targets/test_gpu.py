@@ -24,6 +24,7 @@ from stoneworks.envs.rules.compiler import gpu
 from stoneworks.envs.rules.compiler.accurate_functions import accurate_expf, accurate_tanh
 from stoneworks.envs.rules.device import Planes, thread_room
 from stoneworks.extras import MissingDependencyError
+from stoneworks.models import load_bot
 from stoneworks.models.network_inputs import NetworkInputs
 
 pytestmark = [pytest.mark.needs("torch"), can_compile]
@@ -169,6 +170,12 @@ def test_a_batch_of_tensors_has_all_methods() -> None:
         assert arrays_of(same) != arrays_of(one)
     assert arrays_of(one) == arrays_of(other)
     assert kept.rewards.data_ptr() != other.rewards.data_ptr()  # type: ignore[attr-defined]
+
+
+def test_bots_refuse_batches_of_tensors() -> None:
+    _, other = pair_of("vadus(size=3)", 2)
+    with pytest.raises(ValueError, match="random: the batch must be on the device 'cpu', got one on 'emulated'"):
+        load_bot("random", "vadus(size=3)").step_batch(other, np.arange(2))
 
 
 def test_functions_of_cards_are_those_of_the_processor_but_for_the_last_places() -> None:

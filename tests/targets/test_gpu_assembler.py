@@ -12,7 +12,7 @@ import pytest
 
 from other_targets import GPU_GAMES, can_compile
 from stoneworks.envs.rules import load_game
-from stoneworks.envs.rules.device import program_codes
+from stoneworks.envs.rules.device import program_code
 from stoneworks.models.network_inputs import NetworkInputs
 
 pytestmark = [pytest.mark.needs("torch"), can_compile]
@@ -28,7 +28,7 @@ def find_assembler() -> str:
 @pytest.mark.parametrize("game", GPU_GAMES)
 def test_the_assembler_takes_the_code_for_cards_of_2020_and_2022(game: str, tmp_path: Path) -> None:
     for features in (False, True):
-        (code,) = program_codes(load_game(game), "cuda", inputs=NetworkInputs(game, features))
+        code = program_code(load_game(game), "cuda", NetworkInputs(game, features))
         text = code.decode()
         assert len(re.findall(r"\.visible \.entry", text)) == 6
         assert not re.search(r"\.extern|\bfma\b|\batom\b|NRT_(in|de)cref", text)  # fused operations round otherwise

@@ -12,6 +12,7 @@ from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.rules.parts import has_heuristic
 from stoneworks.models.architecture import NETWORKS, Architecture, network_entry
 from stoneworks.models.bots.loading import playable_bots
+from stoneworks.models.bots.registry import MAX_SEARCH_SIMULATIONS
 from stoneworks.models.description import RENAMED_KEYS, LeafValuesName
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import SelectionRule
@@ -169,7 +170,7 @@ class AlphaZeroMatchesConfig(MatchSettings):
     positions: Int = Field(50_000, ge=1)
     opponents: Opponents = ("random", "greedy", "mcts:100")
     search_opponents: Opponents = ("mcts:1000",)
-    simulations: Int = Field(64, ge=1, le=999_999)
+    simulations: Int = Field(64, ge=1, le=MAX_SEARCH_SIMULATIONS)
 
 
 def _check_cluster(value: str) -> str:

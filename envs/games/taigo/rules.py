@@ -20,10 +20,10 @@ from stoneworks.envs.rules.compiler.types import Float32Table, Int8s, Int16s, Re
 from stoneworks.envs.rules.contract import Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.fields import (
     NO_WINNER,
-    TERMINAL_PLAYER,
     Constant,
     Field,
     change_plane,
+    end_game,
     plane_names,
     record_dtype,
     start_game,
@@ -184,16 +184,15 @@ def end_turn(state: Record) -> None:
     state.holes_to_fill = 0
     # G5: the opponent's five comes first.
     if state.five[1 - player]:
-        state.winner = 1 - player
-        state.ending = BY_FIVE
+        end_game(state, 1 - player, BY_FIVE)
     elif state.five[player]:
-        state.winner = player
-        state.ending = BY_FIVE
+        end_game(state, player, BY_FIVE)
     elif state.tiles_left == 0:
-        state.ending = LAST_TILE
+        end_game(state, NO_WINNER, LAST_TILE)
     elif state.open_pairs == 0:  # G6
-        state.ending = NO_PLACE
-    state.current_player = TERMINAL_PLAYER if state.ending else 1 - player
+        end_game(state, NO_WINNER, NO_PLACE)
+    else:
+        state.current_player = 1 - player
 
 
 @kernel

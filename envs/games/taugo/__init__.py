@@ -1,1 +1,1 @@
-"""Taugo: strings, lines and cuts on a square board (T1 to T9)."""
+"""Taugo: strings, lines and cuts on a square board (T1 to T10)."""

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.games.taugo.lines import CORNER, NONE, cut_from, next_stone, search_first_stones
-from stoneworks.envs.games.taugo.rules import NUM_ROW_WORDS, place_stone, put_stone, scores
+from stoneworks.envs.games.taugo.rules import NUM_ROW_WORDS, place_stone, put_stone
 from stoneworks.envs.games.taugo.strings import NO_STRING, join_strings
 from stoneworks.envs.rules.compiler.bits import num_bits
 from stoneworks.envs.rules.compiler.compiler import inlined, int64, kernel, linked
@@ -310,13 +310,6 @@ def rate_turns(
         num_rated += gain > 0
         action += 1
     return num_rated
-
-
-@kernel
-def lead_of(board: Record, state: Record, player: int) -> float:
-    """Return the score lead of ``player``."""
-    black, white = scores(board, state)
-    return black - white if player == 0 else white - black
 
 
 @kernel

@@ -36,10 +36,11 @@ from stoneworks.envs.rules.compiler.random_numbers import below, next_seed
 from stoneworks.envs.rules.compiler.types import BoardArray, Float32Table, Int8s, Int64s, Record, StateArray, UInt64s
 from stoneworks.envs.rules.contract import NO_ACTION, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.fields import (
-    TERMINAL_PLAYER,
+    NO_WINNER,
     Constant,
     Field,
     change_plane,
+    end_game,
     plane_names,
     record_dtype,
     start_game,
@@ -167,12 +168,10 @@ def pass_turn(board: Record, state: Record) -> None:
         end_turn(state)
         return
     black, white = scores(board, state)
-    state.current_player = TERMINAL_PLAYER
     if black == white:
-        state.ending = DRAWN
+        end_game(state, NO_WINNER, DRAWN)
     else:
-        state.ending = BY_SCORE
-        state.winner = 0 if black > white else 1
+        end_game(state, 0 if black > white else 1, BY_SCORE)
 
 
 @kernel
@@ -480,7 +479,7 @@ def change_planes(board: Record, state: Record, player: int, planes: Float32Tabl
 
 
 def fill_scores(board: BoardArray, states: StateArray) -> tuple[float, float]:
-    """Template: return the scores of the position ``states[1]`` (see :func:`scores`)."""
+    """Template: return the scores of the position ``states[0]`` (see :func:`scores`)."""
     return scores(board[0], states[0])
 
 

@@ -54,10 +54,10 @@ from stoneworks.envs.rules.compiler.types import Float32Table, Int8s, Record, UI
 from stoneworks.envs.rules.contract import Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.fields import (
     NO_WINNER,
-    TERMINAL_PLAYER,
     Constant,
     Field,
     change_plane,
+    end_game,
     plane_names,
     record_dtype,
     start_game,
@@ -377,19 +377,12 @@ def end_turn(board: Record, state: Record, player: int) -> None:
     opponent = 1 - player
     state.turns += 1
     state.current_player = opponent
-    winner = NO_WINNER
-    if state.pool == 0:  # R8
-        if state.num_pieces[opponent] == 0:
-            winner = player
-        elif state.num_pieces[player] == 0:
-            winner = opponent
-    if winner != NO_WINNER:
-        state.current_player = TERMINAL_PLAYER
-        state.winner = winner
-        state.ending = BY_PIECES
+    if state.pool == 0 and state.num_pieces[opponent] == 0:  # R8
+        end_game(state, player, BY_PIECES)
+    elif state.pool == 0 and state.num_pieces[player] == 0:
+        end_game(state, opponent, BY_PIECES)
     elif state.turns == board.max_turns:  # R9
-        state.current_player = TERMINAL_PLAYER
-        state.ending = TOO_LONG
+        end_game(state, NO_WINNER, TOO_LONG)
         state.truncated = 1
 
 

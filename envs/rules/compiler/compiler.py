@@ -49,7 +49,7 @@ from stoneworks.envs.rules.compiler.types import numba_types
 logger = logging.getLogger("stoneworks.kernels")
 
 # Numba has no type annotations for its internals.
-_njit: Any = numba.njit
+njit: Any = numba.njit
 _dispatcher: Any = numba.core.dispatcher
 
 #: Compiled without an entry point for C, which nothing calls.
@@ -116,7 +116,7 @@ def inlined(function: F) -> F:
 
 def _compiled_with_callers(function: F, *, forceinline: bool) -> F:
     allocates = not _ALLOCATING.isdisjoint(function.__code__.co_names)
-    compiled: Any = _njit(_nrt=allocates, forceinline=forceinline, **_OPTIONS)(function)
+    compiled: Any = njit(_nrt=allocates, forceinline=forceinline, **_OPTIONS)(function)
     compiled._compiler.__class__ = _KernelCompiler
     return cast(F, compiled)
 
@@ -165,8 +165,8 @@ def specialize(
     logger ``stoneworks.kernels``, which Python prints to standard error by default.
 
     Args:
-        template: a function whose annotated arguments name types of this module, or other ``Annotated`` types that contain
-            the numba type, or named tuples of these.
+        template: a function whose annotated arguments name types of :mod:`stoneworks.envs.rules.compiler.types`, or other
+            ``Annotated`` types that contain the numba type, or named tuples of these.
         name: unique name of the game and record size, e.g. ``"vadus_384"``.
         game_kernels: compiled kernels by name that replace globals of the template.
         board: dtype of the board constants.
@@ -174,15 +174,15 @@ def specialize(
         variant: name of the kernels that are not the game's own, e.g. of its heuristic.
     """
     replaced = {**game_kernels, **_linked_kernels(template, game_kernels, name, board, state)}
-    function = _with_kernels(template, "_".join(filter(None, (name, variant))), replaced)
-    return cast(Callable[..., Any], _compile(function, _signature(template, board, state), name)[0])
+    function = with_kernels(template, "_".join(filter(None, (name, variant))), replaced)
+    return cast(Callable[..., Any], _compile(function, signature_of(template, board, state), name)[0])
 
 
 def compiled_function(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that does not depend on a game compiled for its annotated types; see :func:`specialize`."""
-    named = _with_kernels(function, function.__module__.rpartition(".")[2], {})
+    named = with_kernels(function, function.__module__.rpartition(".")[2], {})
     nothing = np.dtype([])
-    return cast(Callable[..., Any], _compile(named, _signature(function, nothing, nothing), function.__name__)[0])
+    return cast(Callable[..., Any], _compile(named, signature_of(function, nothing, nothing), function.__name__)[0])
 
 
 def _linked_kernels(
@@ -207,8 +207,8 @@ def _linked_kernel(
         return known
     called = _linked_kernels(game_kernel.py_func, {}, name, board, state)
     # Without its defaults and annotations, it is the same function under a unique name.
-    function = _with_kernels(game_kernel.py_func, name, called)
-    compiled, cache = _compile(function, _signature(placeholder, board, state), name)
+    function = with_kernels(game_kernel.py_func, name, called)
+    compiled, cache = _compile(function, signature_of(placeholder, board, state), name)
     (result,) = compiled.overloads.values()
     # Callers refer to the kernel by a name that depends on its code; numba's names contain a counter of the process.
     symbol = f"stoneworks.{cache.name}"
@@ -231,7 +231,7 @@ def _python_function(function: Any) -> Any:
     return getattr(function, "py_func", function)
 
 
-def _signature(function: Callable[..., Any], board: np.dtype[Any], state: np.dtype[Any]) -> tuple[Any, ...]:
+def signature_of(function: Callable[..., Any], board: np.dtype[Any], state: np.dtype[Any]) -> tuple[Any, ...]:
     """Return the numba types of the annotated arguments of a template or placeholder."""
     known_types = numba_types(board, state)
 
@@ -257,13 +257,13 @@ def _signature(function: Callable[..., Any], board: np.dtype[Any], state: np.dty
 def _compile(function: types.FunctionType, signature: tuple[Any, ...], name: str) -> tuple[Any, KernelCache]:
     """Return ``function`` compiled for exactly one signature, from the cache if it is there, and its entry in the cache."""
     qualified_name = function.__qualname__
-    compiled: Any = _njit(_nrt=True, **_OPTIONS)(function)
+    compiled: Any = njit(_nrt=True, **_OPTIONS)(function)
     cache = KernelCache(qualified_name, function, signature)
     compiled._cache = cache
     cached = cache.exists()
     start = time.perf_counter()
     if not cached:
-        _announce(name, cache.cache_path or "memory")
+        announce(name, cache.cache_path or "memory")
     # A compilation creates many long-lived objects; collecting garbage took 10 % of its time.
     collects = gc.isenabled()
     gc.disable()
@@ -292,10 +292,10 @@ def specialized_kernel(
     template: Callable[..., Any], name: str, game_kernels: Mapping[str, Callable[..., Any]]
 ) -> Callable[..., Any]:
     """Return ``template`` with ``game_kernels`` among its globals as a kernel that specialized templates can call."""
-    return kernel(_with_kernels(template, name, game_kernels))
+    return kernel(with_kernels(template, name, game_kernels))
 
 
-def _with_kernels(
+def with_kernels(
     template: Callable[..., Any], name: str, game_kernels: Mapping[str, Callable[..., Any]]
 ) -> types.FunctionType:
     """Return a function with the code of ``template``, ``game_kernels`` among its globals, and a unique name."""
@@ -311,5 +311,6 @@ def _with_kernels(
 
 
 @cache
-def _announce(name: str, place: str) -> None:
+def announce(name: str, place: str) -> None:
+    """Log that the kernels of ``name`` are being compiled, once per process."""
     logger.warning("compiling the kernels of %s (0.1 to 8 s each, once per machine; cached in %s)", name, place)

@@ -28,7 +28,7 @@ import numba.core.cpu
 import numpy as np
 from numba import carray, types
 
-from stoneworks.envs.rules.compiler.compiler import _njit, _signature, _with_kernels
+from stoneworks.envs.rules.compiler.compiler import njit, signature_of, with_kernels
 from stoneworks.envs.rules.compiler.kernel_cache import cache_folder, digest_of
 
 _codegen: Any = numba.core.codegen
@@ -181,7 +181,7 @@ def entry_function(
         state: dtype of the states.
         per_thread: arrays of which the template gets one row. The first argument of the entry function is then the row, ``int32``.
     """
-    compiled = _njit(_nrt=True, **_OPTIONS)(_with_kernels(template, name, game_kernels))
+    compiled = njit(_nrt=True, **_OPTIONS)(with_kernels(template, name, game_kernels))
     names: dict[str, Any] = {"template": compiled, "carray": carray, "int64": np.int64}
     arguments: list[Any] = [types.int32] if per_thread else []
 
@@ -198,7 +198,7 @@ def entry_function(
         arguments.append(types.int32 if kind == types.int64 else kind)
         return f"int64(a{number})" if kind == types.int64 else f"a{number}"
 
-    call = ", ".join(map(argument, _signature(template, board, state), inspect.get_annotations(template)))
+    call = ", ".join(map(argument, signature_of(template, board, state), inspect.get_annotations(template)))
     inputs = ", ".join(f"a{number}" for number in range(len(arguments)))
     exec(f"def entry({inputs}):\n    return template({call})", names)  # numba takes no variable arguments from C
     return EntryFunction(name, names["entry"], tuple(arguments))
@@ -288,8 +288,8 @@ def _machine_code_left_out() -> Iterator[None]:
 
 def _module_of(entry: EntryFunction, target: Target, header: str) -> Any:
     """Return the module of one entry function, which is a wrapper without numba's outputs for results and errors."""
-    function = _with_kernels(entry.function, entry.name, {})
-    compiled = _njit(_nrt=True, **_OPTIONS)(function)
+    function = with_kernels(entry.function, entry.name, {})
+    compiled = njit(_nrt=True, **_OPTIONS)(function)
     compiled.compile(entry.arguments)
     (result,) = compiled.overloads.values()
     context, symbol = result.target_context, result.fndesc.llvm_func_name

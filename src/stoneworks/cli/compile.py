@@ -19,7 +19,7 @@ def compile_command(
         int | None, typer.Option(min=1, help="Number of processes (default: one per processor).")
     ] = None,
 ) -> None:
-    """Compile all kernels ahead of time, for container images and CI.
+    """Compile the kernels of games ahead of time, for container images and CI.
 
     Boards of similar sizes share their kernels. Kernels are stored in the cache folder (STONEWORKS_CACHE_DIR).
     """

@@ -147,9 +147,12 @@ def test_players_of_another_shape_or_type_are_refused(unchanged: Batch) -> None:
             unchanged.observe(None, players)  # type: ignore[arg-type]
 
 
-def test_inputs_without_observations_are_refused() -> None:
+def test_inputs_without_observations_or_of_another_game_are_refused() -> None:
+    inputs = NetworkInputs("vadus(size=3)", True)
     with pytest.raises(ValueError, match="inputs must be None if observations is None, got "):
-        Batch("vadus(size=3)", 2, observations=None, inputs=NetworkInputs("vadus(size=3)", True))
+        Batch("vadus(size=3)", 2, observations=None, inputs=inputs)
+    with pytest.raises(ValueError, match=r"inputs must be of vadus\(size=9\), got those of vadus\(size=3\)"):
+        Batch("vadus(size=9)", 1, inputs=inputs)
 
 
 def test_actions_of_every_integer_type_are_taken(game: Game) -> None:

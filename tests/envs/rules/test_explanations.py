@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from game_play import played, random_game
 from side_by_side import Both, random_game_of_both
 from stoneworks.envs.drawing import draw
-from stoneworks.envs.rules import Explanation, game_names, load_game
+from stoneworks.envs.rules import Explanation, game_names, load_game, register_game
 
 pytestmark = pytest.mark.once
 
@@ -187,6 +188,36 @@ def test_pictures_of_finished_games_mark_the_stones_that_decided(game_string: st
     assert before[-1].explain_result() is None
     assert 'class="deciding"' not in draw(before[-1]).svg
     assert ('class="deciding"' in draw(last).svg) == bool(last.explain_result().deciding)
+
+
+def test_a_game_in_one_module_has_texts_that_call_kernels_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernels = """
+from stoneworks.envs.rules.compiler.compiler import kernel
+
+@kernel
+def half_of(board):
+    return board.num_cells // 2
+"""
+    (tmp_path / "own_kernels.py").write_text(kernels)
+    game = """
+import own_kernels
+from stoneworks.envs.games.laido.rules import Laido
+from stoneworks.envs.rules import texts
+
+class Own(Laido):
+    name = "own_texts"
+
+def describe_turn(board, state, words):
+    texts.say(words, "{number} cells", own_kernels.half_of(board))
+"""
+    (tmp_path / "own_texts.py").write_text(game)
+    monkeypatch.syspath_prepend(tmp_path)
+    register_game("own_texts", "own_texts")
+    state = load_game("own_texts(size=2)").new_initial_state()
+    assert state.game.describe_turn(state) == f"{state.game.grid.num_cells // 2} cells"
+    assert state.game.describe_supplies(state) == ""
 
 
 @pytest.mark.parametrize("name", game_names())

@@ -70,6 +70,14 @@ def keep_planes(board: Any, before: Any, state: Any, planes: Any) -> None:
         ({"result_bounds": win_for_sure}, r"result_bounds are \[1, 1\]; the result for player 0 is -1"),
         ({"update_observation": keep_planes}, "the observation in a batch differs from that of the state"),
         ({"board_plane": "cells"}, "board_plane is 'cells'"),
+        (
+            {"state_to_text": lambda self, state: self.colors[2]},
+            "state_to_text raises IndexError: tuple index out of range",
+        ),
+        (
+            {"state_from_text": lambda self, text, trusted: self.new_initial_state()},
+            "after .*: to_text describes another position",
+        ),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )

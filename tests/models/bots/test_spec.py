@@ -49,11 +49,15 @@ def test_a_spec_says_what_a_name_says(tmp_path: Path) -> None:
 
 
 def test_bots_of_other_packages_declare_what_their_names_say() -> None:
-    style = Parameter("style", words=("calm", "wild"))
-    register_bot("declared", "some.module:Bot", budgets=(Parameter("games", int, 1, 10),), parameters=(style,))
+    games, style = Parameter("games", int, 1, 10, argument="num_games"), Parameter("style", words=("calm", "wild"))
+    leaf = Parameter("leaf", words=("near", "far"))
+    register_bot("declared", "some.module:Bot", budgets=(games,), parameters=(style, leaf))
     register_bot("free", "some.module:Bot", usage="free:<anything>")
-    spec = BotSpec.parse("declared:7,style=wild")
-    assert (spec.budget, spec.arguments) == (Budget("games", 7), {"games": 7, "style": "wild"})
+    spec = BotSpec.parse("declared:7,style=wild,leaf=far")
+    assert (spec.budget, spec.parameters) == (Budget("num_games", 7), {"style": "wild", "leaf": "far"})
+    assert spec.arguments == {"num_games": 7, "style": "wild", "leaf": "far"}
+    assert str(BotSpec.of("declared", **spec.arguments)) == str(spec) == spec.name
+    assert not spec.needs_heuristic, "leaf of mcts has another meaning"
     assert BotSpec.parse("free:a,b=c:d").text == "a,b=c:d"
     with pytest.raises(RegistrationError, match=r"parameters must be a tuple of stoneworks\.models\.Parameter"):
         register_bot("wrong", "some.module:Bot", parameters=("c",))

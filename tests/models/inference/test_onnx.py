@@ -255,6 +255,14 @@ _SPARSE = helper.make_sparse_tensor(
 _HUGE = helper.make_node("Pad", ["x", "pads"], ["z"])
 
 
+def _with_a_weight_as_both_inputs(path: Path) -> Path:
+    model = onnx.load(product(_ONES)(path))
+    del model.graph.input[:]
+    model.graph.input.extend([helper.make_tensor_value_info("w", TensorProto.FLOAT, [54, 10])] * 2)
+    onnx.save(model, path)
+    return path
+
+
 @pytest.mark.parametrize(
     ("write", "message"),
     [
@@ -307,6 +315,7 @@ _HUGE = helper.make_node("Pad", ["x", "pads"], ["z"])
             ),
             "must be dense",
         ),
+        (_with_a_weight_as_both_inputs, r"must have one input, got \[\]"),
     ],
 )
 def test_graphs_that_are_not_allowed(write: Callable[[Path], Path], message: str, tmp_path: Path) -> None:
