@@ -100,6 +100,24 @@ def test_a_file_does_not_choose_the_cluster(tmp_path: Path) -> None:
     assert load_config(str(file), trust_names=True).cluster == "10.0.0.1:6379"  # type: ignore[attr-defined]
 
 
+def test_the_digest_of_the_sources_is_of_the_code_and_of_learned_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed (extra cluster)")
+    from stoneworks.cluster import digest_of_sources
+
+    for name in ("stoneworks", "stoneworks.envs"):
+        copy = tmp_path / name.replace(".", "/")
+        shutil.copytree(sys.modules[name].__path__[0], copy, ignore=shutil.ignore_patterns("__pycache__"))
+        monkeypatch.setattr(sys.modules[name], "__path__", [str(copy)])
+    digests = {digest_of_sources.__wrapped__("envs")}
+    for changed in ("processes.py", "envs/games/vadus/rules.py", "envs/games/trugo/heuristic.json"):
+        with (tmp_path / "stoneworks" / changed).open("a") as file:
+            file.write("\n")
+        digests.add(digest_of_sources.__wrapped__("envs"))
+    assert len(digests) == 4
+
+
 @pytest.mark.parametrize("kind", ["missing", "changed"])
 def test_a_node_with_other_code_is_an_error_that_names_both(
     cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
@@ -116,7 +134,7 @@ def test_a_node_with_other_code_is_an_error_that_names_both(
         shutil.copytree(sys.modules["stoneworks"].__path__[0], package)
         for name in ("envs", "models", "evaluation", "training"):
             source = sys.modules[f"stoneworks.{name}"].__path__[0]
-            shutil.copytree(source, package / name, ignore=shutil.ignore_patterns("__pycache__", "checkpoints"))
+            shutil.copytree(source, package / name, ignore=shutil.ignore_patterns("__pycache__"))
         with (package / "envs" / "games" / "vadus" / "rules.py").open("a") as file:
             file.write("# changed\n")
         own = digest_of_sources("envs", "models", "evaluation", "training")
