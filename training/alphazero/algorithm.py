@@ -31,6 +31,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -122,6 +123,8 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         super().__init__(config, network, folder)
         if config.self_play.device == "cuda":
             find_device("cuda", "self_play.device")
+        if config.cluster:
+            import_module("stoneworks.training.alphazero.cluster.source")  # fails without Ray, before a file is written
         self.learner = Learner(network, config.learner, *device_and_dtype(config))
         self.network = self.learner.acting_network
         self.generator = np.random.default_rng(config.seed_sequence(_LEARNING))

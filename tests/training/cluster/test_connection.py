@@ -43,10 +43,12 @@ def error_of(tmp_path: Path, address: str, **variables: str) -> str:
 
 def test_without_ray_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_command: Run) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    monkeypatch.delitem(sys.modules, "stoneworks.cluster", raising=False)
+    for name in ("stoneworks.cluster", "stoneworks.training.alphazero.cluster.source"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     code, _, err = run_command("train", "vadus-5", "--folder", str(tmp_path / "run"), "--cluster", "auto")
     assert (code, err.count("\n")) == (2, 1)
     assert "stoneworks[cluster]" in err
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.fixture
