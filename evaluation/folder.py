@@ -25,8 +25,10 @@ from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 
 #: File of the results (see :class:`~stoneworks.evaluation.results.ArenaResult`).
 RESULTS_FILE = "results.json"
-_SETTINGS = "arena.json"
-_GAMES = "games"
+#: File of the settings.
+SETTINGS_FILE = "arena.json"
+#: Subfolder with a file of games per chunk.
+CHUNKS_FOLDER = "games"
 
 
 class ArenaFolderError(ValueError):
@@ -104,11 +106,11 @@ class ArenaFolder:
         self.path = Path(path)
         self.settings = settings
         self.check(path, settings, checkpoints)
-        file = self.path / _SETTINGS
+        file = self.path / SETTINGS_FILE
         if not file.exists():
             self.path.mkdir(parents=True, exist_ok=True)
             _StoredArena(**dict(settings), checkpoints=dict(checkpoints or {})).save(file)
-        self._games = self.path / _GAMES
+        self._games = self.path / CHUNKS_FOLDER
         self._games.mkdir(exist_ok=True)
 
     @staticmethod
@@ -116,7 +118,7 @@ class ArenaFolder:
         path: str | os.PathLike[str], settings: ArenaSettings, checkpoints: Mapping[str, str] | None = None
     ) -> None:
         """Check that the folder is new, empty, or that of an arena with equal settings (see ``__init__``)."""
-        folder, file = Path(path), Path(path) / _SETTINGS
+        folder, file = Path(path), Path(path) / SETTINGS_FILE
         if file.exists():
             there = _StoredArena.from_file(file).to_fields()
             here = settings.to_fields() | ({} if checkpoints is None else {"checkpoints": dict(checkpoints)})
@@ -161,9 +163,9 @@ class ArenaFolder:
 
 def read_settings(path: str | os.PathLike[str]) -> ArenaSettings:
     """Return the settings of the arena in a folder. Raises :class:`ArenaFolderError` if there is none."""
-    file = Path(path) / _SETTINGS
+    file = Path(path) / SETTINGS_FILE
     if not file.exists():
-        raise ArenaFolderError(f"{path} is not the folder of an arena: {_SETTINGS} is missing")
+        raise ArenaFolderError(f"{path} is not the folder of an arena: {SETTINGS_FILE} is missing")
     stored = dict(_StoredArena.from_file(file))
     del stored["checkpoints"]
     return ArenaSettings(**stored)
