@@ -80,9 +80,7 @@ def play_arena(
         return _play(ArenaFolder(folder, settings, checkpoints), everyone, checkpoints, play, progress)
 
 
-def _all_players(
-    settings: ArenaSettings, given: Mapping[str, Player], workers: int, cluster: str
-) -> dict[str, Player]:
+def _all_players(settings: ArenaSettings, given: Mapping[str, Player], workers: int, cluster: str) -> dict[str, Player]:
     """Return the players by name, of which those that are not ``given`` are bot names. Raises ``ValueError`` if one is invalid."""
     for name in given:
         if name not in settings.players:

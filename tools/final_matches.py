@@ -196,5 +196,5 @@ def _games_progress(progress: Callable[[str, int, int], None] | None) -> Callabl
     return lambda result: progress(
         f"final matches on {result.settings.game}",
         result.num_games,
-        2 * result.settings.num_pairs * len(result.settings.pairings),
+        2 * result.settings.total_pairs,
     )

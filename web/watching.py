@@ -499,7 +499,7 @@ def _read_arena(folder: Path) -> ArenaAnswer:
     return {
         "game": result.settings.game,
         "pairs": result.num_pairs,
-        "pairs_in_all": len(result.settings.pairings) * result.settings.num_pairs,
+        "pairs_in_all": result.settings.total_pairs,
         "finished": result.finished,
         "results": results and {name: results[name] for name in ("players", "anchor", "seat")},
         "cross_table": [{"names": one.names, "score": one.score, "games": one.num_games} for one in result.matches],

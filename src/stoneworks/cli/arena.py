@@ -254,6 +254,6 @@ def _show_results(result: ArenaResult, folder: Path) -> None:
 
 def _show_pairs(show: Show, result: ArenaResult) -> None:
     """Show the progress of an arena."""
-    total = len(result.settings.pairings) * result.settings.num_pairs
     ratio = result.log_likelihood_ratio
-    show("pairs", result.num_pairs, total, "" if ratio is None else f"log-likelihood ratio {ratio:.2f}")
+    note = "" if ratio is None else f"log-likelihood ratio {ratio:.2f}"
+    show("pairs", result.num_pairs, result.settings.total_pairs, note)
