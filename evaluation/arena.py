@@ -20,7 +20,7 @@ from stoneworks.evaluation.records import GameRecord
 from stoneworks.evaluation.results import ArenaResult
 from stoneworks.evaluation.settings import ArenaChunk, ArenaSettings
 from stoneworks.evaluation.sprt import SprtDecision
-from stoneworks.evaluation.workers import Player, check_unchanged, make_bot, play_chunks
+from stoneworks.evaluation.workers import Player, check_players_unchanged, make_bot, play_chunks
 from stoneworks.files import remove_temporary_files
 from stoneworks.locks import lock_folder
 from stoneworks.models import Bot
@@ -74,10 +74,10 @@ def play_arena(
         from stoneworks.evaluation.cluster import play_chunks_on_cluster
 
         play = partial(play_chunks_on_cluster, address=cluster)
-    checkpoints = player_hashes(everyone)
-    ArenaFolder.check(folder, settings, checkpoints)  # before the lock, which writes to the folder
+    hashes = player_hashes(everyone)
+    ArenaFolder.check(folder, settings, hashes)  # before the lock, which writes to the folder
     with lock_folder(Path(folder)):
-        return _play(ArenaFolder(folder, settings, checkpoints), everyone, checkpoints, play, progress)
+        return _play(ArenaFolder(folder, settings, hashes), everyone, hashes, play, progress)
 
 
 def _all_players(settings: ArenaSettings, given: Mapping[str, Player], workers: int, cluster: str) -> dict[str, Player]:
@@ -104,7 +104,7 @@ def _all_players(settings: ArenaSettings, given: Mapping[str, Player], workers: 
 def _play(
     stored: ArenaFolder,
     everyone: Mapping[str, Player],
-    checkpoints: Mapping[str, str],
+    hashes: Mapping[str, str],
     play: _PlayChunks,
     progress: Callable[[ArenaResult], None] | None,
 ) -> ArenaResult:
@@ -118,7 +118,7 @@ def _play(
     if not result.finished:
         with contextlib.closing(play(settings, everyone, played.missing())) as chunks:
             for chunk, records in chunks:
-                check_unchanged(everyone, checkpoints)
+                check_players_unchanged(everyone, hashes)
                 stored.write(chunk, records)
                 played.add(chunk, records)
                 result = played.result()

@@ -91,37 +91,35 @@ class ArenaFolder:
     """The folder with the games of an arena."""
 
     def __init__(
-        self, path: str | os.PathLike[str], settings: ArenaSettings, checkpoints: Mapping[str, str] | None = None
+        self, path: str | os.PathLike[str], settings: ArenaSettings, hashes: Mapping[str, str] | None = None
     ) -> None:
         """Create the folder, or open the folder of an arena with equal settings.
 
         Args:
             path: the folder.
             settings: the arena's settings.
-            checkpoints: hashes of players (see :func:`player_hashes`); None to skip the comparison.
+            hashes: hashes of players (see :func:`player_hashes`); None to skip the comparison.
 
         Raises:
             ArenaFolderError: the folder contains a different arena, or something else. Nothing is changed.
         """
         self.path = Path(path)
         self.settings = settings
-        self.check(path, settings, checkpoints)
+        self.check(path, settings, hashes)
         file = self.path / SETTINGS_FILE
         if not file.exists():
             self.path.mkdir(parents=True, exist_ok=True)
-            _StoredArena(**dict(settings), checkpoints=dict(checkpoints or {})).save(file)
+            _StoredArena(**dict(settings), checkpoints=dict(hashes or {})).save(file)
         self._games = self.path / CHUNKS_FOLDER
         self._games.mkdir(exist_ok=True)
 
     @staticmethod
-    def check(
-        path: str | os.PathLike[str], settings: ArenaSettings, checkpoints: Mapping[str, str] | None = None
-    ) -> None:
+    def check(path: str | os.PathLike[str], settings: ArenaSettings, hashes: Mapping[str, str] | None = None) -> None:
         """Check that the folder is new, empty, or that of an arena with equal settings (see ``__init__``)."""
         folder, file = Path(path), Path(path) / SETTINGS_FILE
         if file.exists():
             there = _StoredArena.from_file(file).to_fields()
-            here = settings.to_fields() | ({} if checkpoints is None else {"checkpoints": dict(checkpoints)})
+            here = settings.to_fields() | ({} if hashes is None else {"checkpoints": dict(hashes)})
             for name, value in here.items():
                 if there[name] != value:
                     changed = f"{name} is {there[name]!r} in {file} and {value!r} here"
