@@ -22,7 +22,7 @@ from stoneworks.models.network import BoardNetwork
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.text import duration, percent
 from stoneworks.training.runs import plots
-from stoneworks.training.runs.run_folder import FinishedRun, read_run
+from stoneworks.training.runs.run_folder import StoredRun, read_run
 
 with require_extra("train", "reports"):
     import torch
@@ -72,7 +72,7 @@ def write_report(folder: str | os.PathLike[str]) -> Path:
 # -- Sections ------------------------------------------------------------------------------------------------------------
 
 
-def _heading(run: FinishedRun) -> str:
+def _heading(run: StoredRun) -> str:
     training = run.training
     unit = run.algorithm.unit
     facts = {
@@ -87,18 +87,18 @@ def _heading(run: FinishedRun) -> str:
     return f"# {run.checkpoint.game}, by {run.algorithm.title}\n\n| | |\n|---|---|\n{rows}"
 
 
-def _unknown_network(run: FinishedRun) -> str:
+def _unknown_network(run: StoredRun) -> str:
     return f"{run.training['config'].get('network', {}).get('kind', 'unknown')}, which is not registered: no policies are shown"
 
 
-def _facts(run: FinishedRun) -> Mapping[str, str]:
+def _facts(run: StoredRun) -> Mapping[str, str]:
     try:
         return run.algorithm.facts(run.training)
     except (KeyError, ValueError, TypeError) as error:  # a field of this algorithm is missing or has the wrong type
         raise CheckpointError(f"{run.checkpoint.folder}: training is not valid: {error!r}") from None
 
 
-def _scores(run: FinishedRun) -> Iterator[str]:
+def _scores(run: StoredRun) -> Iterator[str]:
     yield "## Scores\n"
     if not run.match_results:
         yield "No match has been played yet.\n"
@@ -114,7 +114,7 @@ def _scores(run: FinishedRun) -> Iterator[str]:
     yield match_results_table(run.latest_matches())
 
 
-def _metrics(run: FinishedRun) -> Iterator[str]:
+def _metrics(run: StoredRun) -> Iterator[str]:
     if not run.metrics:
         return
     try:
@@ -129,7 +129,7 @@ def _metrics(run: FinishedRun) -> Iterator[str]:
             yield _picture(run, f"{name}.png", content, f"{heading}: {name}")
 
 
-def _match_games(run: FinishedRun) -> list[_MatchGame]:
+def _match_games(run: StoredRun) -> list[_MatchGame]:
     """Return a game of each of the latest matches with existing records, the first that was won or else the first."""
     games = []
     for row, file in zip(run.latest_matches(), run.match_files(), strict=False):
@@ -142,7 +142,7 @@ def _match_games(run: FinishedRun) -> list[_MatchGame]:
     return games
 
 
-def _games(run: FinishedRun, games: Sequence[_MatchGame]) -> Iterator[str]:
+def _games(run: StoredRun, games: Sequence[_MatchGame]) -> Iterator[str]:
     if not games:
         return
     yield "## Games\n\nThe end of one game of each of the latest matches: the first that was won, or else the first.\n"
@@ -158,7 +158,7 @@ def _games(run: FinishedRun, games: Sequence[_MatchGame]) -> Iterator[str]:
 # -- Policies ------------------------------------------------------------------------------------------------------------
 
 
-def _policies(run: FinishedRun, games: Sequence[_MatchGame]) -> Iterator[str]:
+def _policies(run: StoredRun, games: Sequence[_MatchGame]) -> Iterator[str]:
     """Show the policy and the value of the network in positions of the game against the last opponent."""
     game = run.checkpoint.game
     if run.network is None:
@@ -206,7 +206,7 @@ def _ask(network: BoardNetwork, state: State) -> tuple[np.ndarray[Any, Any], str
     return policy, f"win {percent(win)}, draw {percent(drawn)}, loss {percent(loss)}"
 
 
-def _policy_picture(run: FinishedRun, name: str, state: State, policy: np.ndarray[Any, Any], expected: str) -> str:
+def _policy_picture(run: StoredRun, name: str, state: State, policy: np.ndarray[Any, Any], expected: str) -> str:
     game = state.game
     num_on_board = game.num_action_planes * game.grid.num_cells
     sums = policy[:num_on_board].reshape(game.num_action_planes, -1).sum(axis=0)
@@ -226,7 +226,7 @@ def _policy_picture(run: FinishedRun, name: str, state: State, policy: np.ndarra
     return f"{_picture(run, name, content, 'The policy as a heat map')}\n{caption}.\n"
 
 
-def _picture(run: FinishedRun, name: str, content: bytes, caption: str) -> str:
+def _picture(run: StoredRun, name: str, content: bytes, caption: str) -> str:
     """Write a picture and return the Markdown that includes it."""
     write_whole(run.folder / PICTURES / name, content)
     return f"![{caption}]({PICTURES}/{name})\n"
