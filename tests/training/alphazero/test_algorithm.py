@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import multiprocessing
 import os
 import re
@@ -75,7 +74,7 @@ def test_a_run_learns_from_all_its_positions_and_reports_them(tmp_path: Path, mo
     for metrics in seen:
         assert metrics["network_share"] + metrics["search_share"] + metrics["learning_share"] <= 1
         assert 0 < metrics["search_share_of_self_play"] < 1
-        assert np.isfinite([metrics[field.name] for field in dataclasses.fields(Losses)]).all()
+        assert np.isfinite([metrics[name] for name in Losses._fields]).all()
         assert 0 <= metrics["first_player_score"] <= 1
     training = saved(tmp_path)
     assert (training["positions"], training["games"]) == (result.done, seen[-1]["games"])
