@@ -21,7 +21,7 @@ from benchmarks.protocol import BUDGETS, NUM_SEEDS, POINTS, SIMULATIONS, TASKS, 
 from benchmarks.summary import Estimate, performance_profile, stratified
 from stoneworks.cli.main import run
 from stoneworks.extras import require_extra
-from tools.pages import markdown_table, write_block
+from tools.pages import check_block, markdown_table, write_block
 
 with require_extra("train", "figures"):
     import matplotlib
@@ -192,6 +192,7 @@ def main(
     page: Annotated[Path | None, typer.Option(help="The page to write the table into.")] = None,
 ) -> int:
     """Check the files and summarize the valid ones; the exit status is 1 if a file is invalid."""
+    check_block(page, BEGIN, END)
     results, problems = read_results(folder, BUDGETS if budget is None else (*BUDGETS, budget))
     for problem in problems:
         print(problem)

@@ -63,7 +63,7 @@ def play(game: Game, players: dict[str, str], pairs: int, folder: Path, workers:
         game=str(game), pairings=round_robin(tuple(players)), num_pairs=pairs, opening_actions=OPENING_ACTIONS
     )
     with progress_bar() as show:
-        total = 2 * pairs * len(settings.pairings)
+        total = 2 * settings.total_pairs
         return play_arena(
             settings,
             folder,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,11 +20,16 @@ from stoneworks.evaluation.records import GameRecord
 from stoneworks.evaluation.results import ArenaResult
 from stoneworks.evaluation.settings import ArenaChunk, ArenaSettings
 from stoneworks.evaluation.sprt import SprtDecision
-from stoneworks.evaluation.workers import Player, check_unchanged, make_bot, play_chunks
+from stoneworks.evaluation.workers import Player, check_players_unchanged, make_bot, play_chunks
 from stoneworks.files import remove_temporary_files
 from stoneworks.locks import lock_folder
 from stoneworks.models import Bot
 from stoneworks.processes import check_main_guard
+
+_PlayChunks: TypeAlias = Callable[
+    [ArenaSettings, Mapping[str, Player], Sequence[ArenaChunk]],
+    Generator[tuple[ArenaChunk, tuple[GameRecord, ...]], None, None],
+]
 
 
 def play_arena(
@@ -61,7 +68,20 @@ def play_arena(
     """
     check_main_guard()
     check_integer("workers", workers, 1)
-    given = dict(players or {})
+    everyone = _all_players(settings, players or {}, workers, cluster)
+    play: _PlayChunks = partial(play_chunks, workers=int(workers))
+    if cluster:
+        from stoneworks.evaluation.cluster import play_chunks_on_cluster
+
+        play = partial(play_chunks_on_cluster, address=cluster)
+    hashes = player_hashes(everyone)
+    ArenaFolder.check(folder, settings, hashes)  # before the lock, which writes to the folder
+    with lock_folder(Path(folder)):
+        return _play(ArenaFolder(folder, settings, hashes), everyone, hashes, play, progress)
+
+
+def _all_players(settings: ArenaSettings, given: Mapping[str, Player], workers: int, cluster: str) -> dict[str, Player]:
+    """Return the players by name, of which those that are not ``given`` are bot names. Raises ``ValueError`` if one is invalid."""
     for name in given:
         if name not in settings.players:
             raise ValueError(f"player {name!r} is in no pairing; players are {', '.join(map(repr, settings.players))}")
@@ -78,18 +98,14 @@ def play_arena(
             raise ValueError(f"all players must be bot names on a cluster, got {player!r} for {name!r}")
         elif workers > 1:
             raise ValueError(f"workers must be 1 if a player (here {name!r}) is not given by a bot name, got {workers}")
-    checkpoints = player_hashes(everyone)
-    ArenaFolder.check(folder, settings, checkpoints)  # before the lock, which writes to the folder
-    with lock_folder(Path(folder)):
-        return _play(ArenaFolder(folder, settings, checkpoints), everyone, checkpoints, int(workers), cluster, progress)
+    return everyone
 
 
 def _play(
     stored: ArenaFolder,
     everyone: Mapping[str, Player],
-    checkpoints: Mapping[str, str],
-    workers: int,
-    cluster: str,
+    hashes: Mapping[str, str],
+    play: _PlayChunks,
     progress: Callable[[ArenaResult], None] | None,
 ) -> ArenaResult:
     """Play the missing games of the arena in a folder."""
@@ -100,15 +116,9 @@ def _play(
     result = played.result()
     show(result)
     if not result.finished:
-        if cluster:
-            from stoneworks.evaluation.cluster import play_chunks_on_cluster
-
-            playing = play_chunks_on_cluster(settings, everyone, played.missing(), cluster)
-        else:
-            playing = play_chunks(settings, everyone, played.missing(), workers)
-        with contextlib.closing(playing) as chunks:
+        with contextlib.closing(play(settings, everyone, played.missing())) as chunks:
             for chunk, records in chunks:
-                check_unchanged(everyone, checkpoints)
+                check_players_unchanged(everyone, hashes)
                 stored.write(chunk, records)
                 played.add(chunk, records)
                 result = played.result()

@@ -25,8 +25,10 @@ from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 
 #: File of the results (see :class:`~stoneworks.evaluation.results.ArenaResult`).
 RESULTS_FILE = "results.json"
-_SETTINGS = "arena.json"
-_GAMES = "games"
+#: File of the settings.
+SETTINGS_FILE = "arena.json"
+#: Subfolder with a file of games per chunk.
+CHUNKS_FOLDER = "games"
 
 
 class ArenaFolderError(ValueError):
@@ -89,37 +91,35 @@ class ArenaFolder:
     """The folder with the games of an arena."""
 
     def __init__(
-        self, path: str | os.PathLike[str], settings: ArenaSettings, checkpoints: Mapping[str, str] | None = None
+        self, path: str | os.PathLike[str], settings: ArenaSettings, hashes: Mapping[str, str] | None = None
     ) -> None:
         """Create the folder, or open the folder of an arena with equal settings.
 
         Args:
             path: the folder.
             settings: the arena's settings.
-            checkpoints: hashes of players (see :func:`player_hashes`); None to skip the comparison.
+            hashes: hashes of players (see :func:`player_hashes`); None to skip the comparison.
 
         Raises:
             ArenaFolderError: the folder contains a different arena, or something else. Nothing is changed.
         """
         self.path = Path(path)
         self.settings = settings
-        self.check(path, settings, checkpoints)
-        file = self.path / _SETTINGS
+        self.check(path, settings, hashes)
+        file = self.path / SETTINGS_FILE
         if not file.exists():
             self.path.mkdir(parents=True, exist_ok=True)
-            _StoredArena(**dict(settings), checkpoints=dict(checkpoints or {})).save(file)
-        self._games = self.path / _GAMES
+            _StoredArena(**dict(settings), checkpoints=dict(hashes or {})).save(file)
+        self._games = self.path / CHUNKS_FOLDER
         self._games.mkdir(exist_ok=True)
 
     @staticmethod
-    def check(
-        path: str | os.PathLike[str], settings: ArenaSettings, checkpoints: Mapping[str, str] | None = None
-    ) -> None:
+    def check(path: str | os.PathLike[str], settings: ArenaSettings, hashes: Mapping[str, str] | None = None) -> None:
         """Check that the folder is new, empty, or that of an arena with equal settings (see ``__init__``)."""
-        folder, file = Path(path), Path(path) / _SETTINGS
+        folder, file = Path(path), Path(path) / SETTINGS_FILE
         if file.exists():
             there = _StoredArena.from_file(file).to_fields()
-            here = settings.to_fields() | ({} if checkpoints is None else {"checkpoints": dict(checkpoints)})
+            here = settings.to_fields() | ({} if hashes is None else {"checkpoints": dict(hashes)})
             for name, value in here.items():
                 if there[name] != value:
                     changed = f"{name} is {there[name]!r} in {file} and {value!r} here"
@@ -161,9 +161,9 @@ class ArenaFolder:
 
 def read_settings(path: str | os.PathLike[str]) -> ArenaSettings:
     """Return the settings of the arena in a folder. Raises :class:`ArenaFolderError` if there is none."""
-    file = Path(path) / _SETTINGS
+    file = Path(path) / SETTINGS_FILE
     if not file.exists():
-        raise ArenaFolderError(f"{path} is not the folder of an arena: {_SETTINGS} is missing")
+        raise ArenaFolderError(f"{path} is not the folder of an arena: {SETTINGS_FILE} is missing")
     stored = dict(_StoredArena.from_file(file))
     del stored["checkpoints"]
     return ArenaSettings(**stored)

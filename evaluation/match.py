@@ -15,13 +15,14 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, Strict, computed_field, model_validator
 
-from stoneworks.checks import check_integer, check_integers, check_seed
+from stoneworks.checks import check_integer, check_seed
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError, Outcome, State, as_game
 from stoneworks.evaluation.ratings import PairMoments
 from stoneworks.evaluation.records import GameRecord
 from stoneworks.evaluation.sprt import pentanomial
 from stoneworks.models import Bot, BotForfeit
+from stoneworks.models.bots.bot import legal_answers
 from stoneworks.text import percent
 
 #: Pairs of games that are played concurrently.
@@ -347,7 +348,7 @@ class _Games:
                 answers = bot.step_batch(self._batch, rows)
             except IllegalActionError as error:
                 raise BotPlayError(f"{bot.name}, a game of the match: {error}") from error
-            return _checked(bot, answers, self._batch, rows)
+            return legal_answers(f"the actions of {bot.name}", answers, self._batch, rows, BotPlayError)
         row = int(rows[0])
         try:
             answer = bot.step(_replayed(self._game, self._histories[row]))
@@ -356,7 +357,7 @@ class _Games:
             self._forfeits[row] = Outcome(winner, f"forfeit: {forfeit.reason}"), forfeit.details
             self._over[row] = True
             return np.array([NO_ACTION])
-        return _checked(bot, np.array([answer]), self._batch, rows)
+        return legal_answers(f"the actions of {bot.name}", np.array([answer]), self._batch, rows, BotPlayError)
 
     def result(self, seed: int) -> MatchResult:
         """Return the result of the finished games."""
@@ -380,17 +381,3 @@ def _replayed(game: Game, history: list[int]) -> State:
     for action in history:
         state.apply_action(action)
     return state
-
-
-def _checked(
-    bot: Bot, answer: npt.NDArray[np.int64], batch: Batch, rows: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
-    """Return the actions of a bot for the games ``rows``, or raise :class:`BotPlayError` if they are invalid."""
-    actions = check_integers(f"the actions of {bot.name}", answer, len(rows), BotPlayError)
-    inside = (actions >= 0) & (actions < batch.game.num_actions)
-    legal = inside & (batch.action_masks[rows, np.where(inside, actions, 0)] != 0)
-    if not legal.all():
-        first = int(np.flatnonzero(~legal)[0])
-        row, action = int(rows[first]), int(actions[first])
-        raise BotPlayError(f"{bot.name}, game {row} of the match: {batch.state(row).why_illegal(action)}")
-    return actions.astype(np.int64)

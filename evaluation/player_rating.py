@@ -23,7 +23,7 @@ from stoneworks.evaluation.match import MatchResult, join_matches
 from stoneworks.evaluation.ratings import expected_score, rate_against
 from stoneworks.evaluation.results import ArenaResult
 from stoneworks.evaluation.settings import MAX_PAIRS, ArenaSettings
-from stoneworks.evaluation.workers import Player, check_unchanged
+from stoneworks.evaluation.workers import Player, check_players_unchanged
 from stoneworks.models import Bot
 from stoneworks.models.bots.spec import BotSpec, check_name_in_file
 from stoneworks.text import percent
@@ -166,7 +166,7 @@ def rate(
     hashes = player_hashes({name: player})
     order = _usable_anchors(ladder, players)
     scouted = play("scouting", order, settings.scout_pairs, first_seed)
-    check_unchanged({name: player}, hashes)
+    check_players_unchanged({name: player}, hashes)
     estimate, _ = rate_against(ratings, name, scouted)
     by_distance = sorted(order, key=lambda anchor: abs(ratings.rating(anchor)[0] - estimate))
     played = play("rating", tuple(by_distance[: settings.num_anchors]), settings.num_pairs, second_seed)

@@ -84,7 +84,7 @@ class ArenaResult(Document):
         """Whether all games have been played."""
         if self.decision in (SprtDecision.ACCEPT_0, SprtDecision.ACCEPT_1):
             return True
-        return self.num_pairs >= len(self.settings.pairings) * self.settings.num_pairs
+        return self.num_pairs >= self.settings.total_pairs
 
     @property
     def log_likelihood_ratio(self) -> float | None:

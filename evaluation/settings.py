@@ -106,6 +106,11 @@ class ArenaSettings(Document):
         return tuple(dict.fromkeys(name for pairing in self.pairings for name in pairing))
 
     @property
+    def total_pairs(self) -> int:
+        """Number of pairs of games of all pairings; the maximum with ``sprt``."""
+        return len(self.pairings) * self.num_pairs
+
+    @property
     def chunks(self) -> tuple[ArenaChunk, ...]:
         """The chunks, interleaved, so that an interrupted arena has played all pairings about equally."""
         sizes = [min(self.chunk_pairs, self.num_pairs - start) for start in range(0, self.num_pairs, self.chunk_pairs)]

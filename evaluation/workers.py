@@ -29,7 +29,7 @@ class ArenaPlayError(ValueError):
     """Raised when a player fails or returns an invalid answer. The message names the players of the game and the cause."""
 
 
-def check_unchanged(players: Mapping[str, Player], hashes: Mapping[str, str]) -> None:
+def check_players_unchanged(players: Mapping[str, Player], hashes: Mapping[str, str]) -> None:
     """Check that players have the hashes of before (see :func:`player_hashes`). Raises :class:`ArenaPlayError`."""
     now = player_hashes(players)
     if changed := [name for name in players if now.get(name) != hashes.get(name)]:

@@ -16,7 +16,7 @@ from pydantic import Field
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.evaluation.arena import ArenaResult, play_arena
-from stoneworks.evaluation.folder import folder_name, player_hashes
+from stoneworks.evaluation.folder import CHUNKS_FOLDER, folder_name, player_hashes
 from stoneworks.evaluation.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE, MatchResult, summarize
 from stoneworks.evaluation.settings import ArenaSettings
 from stoneworks.evaluation.solved_accuracy.measure import measure_solved_accuracy
@@ -134,7 +134,7 @@ def _accuracies(checkpoint: Checkpoint, simulations: int) -> Iterator[dict[str, 
 
 def _date_of_games(folder: Path) -> datetime.date:
     """Return the day, in UTC, on which the last games in the folder of an arena were written."""
-    newest = max(file.stat().st_mtime for file in (folder / "games").iterdir())
+    newest = max(file.stat().st_mtime for file in (folder / CHUNKS_FOLDER).iterdir())
     return datetime.datetime.fromtimestamp(newest, datetime.UTC).date()
 
 
@@ -196,5 +196,5 @@ def _games_progress(progress: Callable[[str, int, int], None] | None) -> Callabl
     return lambda result: progress(
         f"final matches on {result.settings.game}",
         result.num_games,
-        2 * result.settings.num_pairs * len(result.settings.pairings),
+        2 * result.settings.total_pairs,
     )

@@ -122,7 +122,7 @@ def _summarize(
 ) -> Findings:
     histories = [tuple(state.history()) for state in states]
     outcomes = [state.outcome() for state in states]
-    texts = [game.action_to_string(action) for action in range(game.num_actions)]
+    texts = game.action_texts
     swap = texts.index("swap") if "swap" in texts else None
     return Findings(
         game,

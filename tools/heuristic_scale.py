@@ -20,13 +20,12 @@ import typer
 
 from stoneworks.cli.main import run
 from stoneworks.envs.rules import Game, load_game
-from stoneworks.envs.rules.compiler.types import BoardArray, StateArray
+from stoneworks.envs.rules.compiler.types import BoardArray, Float32s, StateArray
 from stoneworks.envs.rules.contract import heuristic
 from stoneworks.envs.rules.fields import NO_WINNER
 from stoneworks.envs.rules.parts import heuristic_kernels
 from stoneworks.evaluation.match import random_opening
 from stoneworks.models.bots.greedy_bot import GreedyBot
-from stoneworks.models.search.tree import Float32s
 
 #: Evaluations with at least this absolute value mean that the game is decided.
 DECIDED = 1e4

@@ -31,7 +31,7 @@ from stoneworks.models.machine import num_processors
 from stoneworks.models.shipped import CARD_FILE, MATCHES_FILE
 from stoneworks.reading import read_bytes, read_json
 from stoneworks.training.runs.hardware import torch_threads
-from stoneworks.training.runs.run_folder import algorithm_of, check_training
+from stoneworks.training.runs.run_folder import CHECKPOINT_FOLDER, algorithm_of, check_training
 from tools.final_matches import GAMES_FOLDER, FinalMatches, play_final_matches
 from tools.model_card import model_card
 
@@ -76,7 +76,7 @@ def ship(
         UnknownBotError: an opponent's name is unknown.
         ValueError: the name does not match the game, or ``matches`` or ``workers`` is invalid.
     """
-    source = Path(run_folder) / "checkpoint"
+    source = Path(run_folder) / CHECKPOINT_FOLDER
     target = Path(into) / name
     with tempfile.TemporaryDirectory() as staging:
         new = Path(staging) / "checkpoint"

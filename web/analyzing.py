@@ -40,8 +40,8 @@ from stoneworks.web.bot_processes import (
     SharedJobs,
     ValuesAnswer,
     WorkerError,
-    disconnected,
     version_of,
+    wait_for,
 )
 from stoneworks.web.requests import (
     INTERNAL_ERROR,
@@ -306,14 +306,10 @@ async def _first_unless_gone(request: Request, found: AsyncGenerator[AnalysisAns
         RequestError: the client disconnected.
     """
     first: asyncio.Future[AnalysisAnswer | None] = asyncio.ensure_future(anext(found, None))
-    gone = asyncio.ensure_future(disconnected(request))
     try:
-        await asyncio.wait((first, gone), return_when=asyncio.FIRST_COMPLETED)
-        if not first.done():
-            raise RequestError("the request was canceled", 499)
+        await wait_for(request, first)
         return first.result()
     finally:
-        gone.cancel()
         first.cancel()
 
 

@@ -266,11 +266,15 @@ class Positions:
                     before = state.clone()
                 state.apply_action(action)
             except IllegalActionError as error:
-                reason = str(error).partition("; the position is")[0]
-                raise RequestError(f"action {number} ({text}): {reason}") from None
+                raise RequestError(f"action {number} ({text}): {without_position(error)}") from None
             if number > len(texts) - _KEPT_PREFIXES:
                 lines.append(Line(state.clone(), texts[:number], tuple(movers), tuple(colors), before))
         return lines
+
+
+def without_position(error: Exception) -> str:
+    """Return the message of an error without the picture of the position, with which that of an illegal action ends."""
+    return str(error).partition("; the position is")[0]
 
 
 def describe(line: Line, *, heat: Heat | None = None, shown_line: Sequence[str] = ()) -> PositionAnswer:
@@ -392,7 +396,7 @@ def _picture(line: Line, heat: Heat | None, shown_line: Sequence[str]) -> str:
                 action = game.string_to_action(text)
                 state.apply_action(action)
             except IllegalActionError as error:
-                raise RequestError(str(error).partition("; the position is")[0]) from None
+                raise RequestError(without_position(error)) from None
             if is_on_board(game, action):
                 numbers[action] = str(number)
         drawing = draw(state, last_actions=(), numbers=numbers)

@@ -367,8 +367,8 @@ def _serve(connection: Connection, entries: tuple[Entry, ...]) -> None:
 
 
 @dataclass
-class _Job:
-    """A running job and the number of requests waiting for it."""
+class _SharedTask:
+    """The task of a job, and the number of requests waiting for it."""
 
     task: asyncio.Future[Any]
     num_waiting: int = 0
@@ -378,7 +378,7 @@ class SharedJobs:
     """The running jobs, by key. A job is canceled once no request waits for it."""
 
     def __init__(self) -> None:
-        self._jobs: dict[Hashable, _Job] = {}
+        self._tasks: dict[Hashable, _SharedTask] = {}
 
     async def run(self, request: Request, key: Hashable, make: Callable[[], Awaitable[_Result]]) -> _Result:
         """Return the result of the running job with this key, or else of ``make``.
@@ -386,35 +386,46 @@ class SharedJobs:
         Raises:
             RequestError: the client disconnected, or the job was canceled.
         """
-        job = self._jobs.get(key)
-        if job is None:
-            job = self._jobs[key] = _Job(asyncio.ensure_future(make()))
-            job.task.add_done_callback(lambda task: self._forget(key, task))
-        job.num_waiting += 1
-        gone = asyncio.ensure_future(disconnected(request))
-        waiting: list[asyncio.Future[Any]] = [job.task, gone]
+        shared = self._tasks.get(key)
+        if shared is None:
+            shared = self._tasks[key] = _SharedTask(asyncio.ensure_future(make()))
+            shared.task.add_done_callback(lambda task: self._forget(key, task))
+        shared.num_waiting += 1
         try:
-            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            if not job.task.done():
-                raise RequestError("the request was canceled", 499)
-            if job.task.cancelled():
+            await wait_for(request, shared.task)
+            if shared.task.cancelled():
                 raise RequestError("the request was canceled", 503)
-            return job.task.result()
+            return shared.task.result()
         finally:
-            gone.cancel()
-            job.num_waiting -= 1
-            if not job.num_waiting and not job.task.done():
-                job.task.cancel()
-                self._forget(key, job.task)
+            shared.num_waiting -= 1
+            if not shared.num_waiting and not shared.task.done():
+                shared.task.cancel()
+                self._forget(key, shared.task)
 
     def _forget(self, key: Hashable, task: asyncio.Future[Any]) -> None:
-        """Remove a job, unless a later one has taken its place."""
-        if key in self._jobs and self._jobs[key].task is task:
-            del self._jobs[key]
+        """Remove a task, unless a later one has taken its place."""
+        if key in self._tasks and self._tasks[key].task is task:
+            del self._tasks[key]
 
 
-async def disconnected(request: Request) -> None:
-    """Wait until the client disconnects. The request body must have been read."""
+async def wait_for(request: Request, future: asyncio.Future[Any], seconds: float | None = None) -> None:
+    """Wait until a future is done, at most for some seconds. The request body must have been read.
+
+    The future is not canceled, whatever happens: other requests may wait for it.
+
+    Raises:
+        RequestError: the client disconnected first.
+    """
+    gone = asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait((future, gone), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if gone.done() and not future.done():
+            raise RequestError("the request was canceled", 499)
+    finally:
+        gone.cancel()
+
+
+async def _disconnected(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
 

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field, field_validator
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, Outcome
 from stoneworks.evaluation.records import GameRecord, GameRecordError
-from stoneworks.web.board import Line, Positions, outcome_of
+from stoneworks.web.board import Line, Positions, outcome_of, without_position
 from stoneworks.web.requests import Body, BotName, Comment, RequestError, Title
 
 RESIGNATION = "resignation"
@@ -398,7 +398,7 @@ def games_of(text: str, positions: Positions) -> list[StoredGame]:
         try:
             games.append(_game_of(GameRecord.from_json(line, f"line {number}"), positions))
         except (GameRecordError, RequestError, RecursionError) as error:
-            message = str(error).partition("; the position is")[0]
+            message = without_position(error)
             raise RequestError(message if message.startswith("line ") else f"line {number}: {message}") from None
     return games
 

@@ -32,9 +32,8 @@ class Replay:
             games: a state (its history is replayed), a record, an iterable of these, or the path of a record file.
 
         Raises:
-            ValueError: there is no game, a record contains an illegal action, or a state's history does not begin at the
-                initial state.
-            OSError: the file cannot be read.
+            ValueError: there is no game, a record contains an illegal action, a state's history does not begin at the
+                initial state, or the file cannot be read.
         """
         if isinstance(games, (str, os.PathLike)):
             games = read_records(games)

@@ -21,7 +21,7 @@ from stoneworks.extras import MissingDependencyError
 from stoneworks.web import game_tree
 from stoneworks.web.agents import Agents
 from stoneworks.web.board import Line, PositionAnswer, Positions, Result, Turn, describe, name_of, turns_of
-from stoneworks.web.bot_processes import BotProcesses, SharedJobs, TurnAnswer, disconnected
+from stoneworks.web.bot_processes import BotProcesses, SharedJobs, TurnAnswer, wait_for
 from stoneworks.web.game_tree import GameHeader, Players, StoredGame, Tree
 from stoneworks.web.html_replay import svg_without_style
 from stoneworks.web.requests import (
@@ -433,12 +433,11 @@ class GameRoutes:
         with self._changes.next_change(game_id) as event:
             stored = await run_in_threadpool(self._load, request)
             if stored.revision == asked.revision:
-                ends = [asyncio.ensure_future(end) for end in (disconnected(request), event.wait())]
+                changed = asyncio.ensure_future(event.wait())
                 try:
-                    await asyncio.wait(ends, timeout=_WAIT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                    await wait_for(request, changed, _WAIT_SECONDS)
                 finally:
-                    for end in ends:
-                        end.cancel()
+                    changed.cancel()
                 stored = await run_in_threadpool(self._load, request)
         return await run_in_threadpool(game_view, stored, self._positions)
 

@@ -24,7 +24,7 @@ from typing_extensions import TypedDict
 
 from stoneworks.documents import Document, Tuple
 from stoneworks.evaluation.arena import load_arena
-from stoneworks.evaluation.folder import ArenaFolderError
+from stoneworks.evaluation.folder import CHUNKS_FOLDER, SETTINGS_FILE, ArenaFolderError
 from stoneworks.evaluation.ratings import RatingError
 from stoneworks.evaluation.records import GameRecord, GameRecordError
 from stoneworks.locks import is_in_use
@@ -40,11 +40,10 @@ _MAX_SOURCES = 2000
 _MAX_DEPTH = 6
 #: Maximum number of rows of a run's metrics that are sent.
 _MAX_POINTS = 2000
-_ARENA_FILE = "arena.json"
 _METRICS_FILE = "metrics.jsonl"
 _CHECKPOINT_FILE = Path("checkpoint", METADATA_FILE)
 #: Subfolders with the games of an arena and of the matches of a run.
-_GAMES_FOLDERS = {"arena": "games", "run": "matches"}
+_GAMES_FOLDERS = {"arena": CHUNKS_FOLDER, "run": "matches"}
 #: Folders that are not scanned.
 _SKIPPED = {"positions", "tensorboard", "__pycache__", "node_modules"}
 
@@ -427,7 +426,7 @@ def _paths_in(root: Path) -> Iterator[tuple[str, Path, Path]]:
     for name, folders, files in os.walk(root):  # does not follow links, which may point outside the folder
         folder = Path(name)
         kind = None
-        if _is_own_file(folder, _ARENA_FILE):
+        if _is_own_file(folder, SETTINGS_FILE):
             kind, dated = "arena", folder / _GAMES_FOLDERS["arena"]
         elif _is_own_file(folder, _METRICS_FILE):
             kind, dated = "run", folder / _METRICS_FILE
@@ -500,7 +499,7 @@ def _read_arena(folder: Path) -> ArenaAnswer:
     return {
         "game": result.settings.game,
         "pairs": result.num_pairs,
-        "pairs_in_all": len(result.settings.pairings) * result.settings.num_pairs,
+        "pairs_in_all": result.settings.total_pairs,
         "finished": result.finished,
         "results": results and {name: results[name] for name in ("players", "anchor", "seat")},
         "cross_table": [{"names": one.names, "score": one.score, "games": one.num_games} for one in result.matches],

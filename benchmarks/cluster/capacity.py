@@ -185,7 +185,7 @@ def _measure_game(config: AlphaZeroConfig, transport: Transport) -> Capacity:
 
 
 def _self_play_per_core(config: AlphaZeroConfig, inference: Any) -> float:
-    """Return the training positions per second: those of full searches, among full and fast ones."""
+    """Return the training positions per second: those of full searches, among full and capped ones."""
     seconds = []
     for full_search_share in (1.0, 1e-9):
         search = config.search.replace(full_search_share=full_search_share)

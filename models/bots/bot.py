@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.checks import check_integer, check_positive
+from stoneworks.checks import check_integer, check_integers, check_positive
 from stoneworks.envs.rules import Batch, Game, IllegalActionError, State
 from stoneworks.models.bots.spec import BotSpec
 
@@ -231,6 +231,29 @@ def check_batch(bot: Bot, batch: Batch, rows: npt.NDArray[np.int64], game: Game 
     over = rows[batch.states["ending"][rows] != 0]
     if over.size:
         raise ValueError(f"{bot.name} cannot choose an action: game {over[0]} of the batch is over")
+
+
+def legal_answers(
+    what: str, answers: object, batch: Batch, rows: npt.NDArray[np.int64], error: type[ValueError]
+) -> npt.NDArray[np.int64]:
+    """Return the actions that were chosen in the games ``rows[n]`` of a batch, ``int64[n]``. Raises ``error`` if one is illegal.
+
+    Args:
+        what: what the answers are, in the message of the error.
+        answers: the answers of a bot.
+        batch: the games.
+        rows: ``int64[n]``, the games that were acted in.
+        error: class of the error.
+    """
+    chosen = check_integers(what, answers, len(rows), error)
+    inside = (chosen >= 0) & (chosen < batch.game.num_actions)
+    actions = np.where(inside, chosen, 0).astype(np.int64)  # 2**64 - 1 would wrap around
+    legal = inside & (batch.action_masks[rows, actions] != 0)
+    if not legal.all():
+        first = int(np.flatnonzero(~legal)[0])
+        why = batch.state(int(rows[first])).why_illegal(int(chosen[first]))
+        raise error(f"{what} must be legal, game {rows[first]}: {why}")
+    return actions
 
 
 def _check_same_game(bot: Bot, game: Game | None, given: Game) -> None:

@@ -30,6 +30,7 @@ with require_extra("cluster", "clusters"):
 #: Address of the cluster of this machine or of ``RAY_ADDRESS``.
 AUTO = "auto"
 _LIBRARIES = ("numpy", "numba", "torch")
+_SOURCES = (".py", ".json")  # learned weights of heuristics are JSON
 _SECONDS_TO_CONNECT = 5.0
 # HTTP/2, RFC 9113: the connection preface, an empty SETTINGS frame, and the type of the frame that a server sends first.
 _HTTP2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
@@ -100,7 +101,8 @@ def identity_of(packages: Sequence[str], games: Iterable[Any]) -> Identity:
     """Return the versions that must be equal on all nodes: of Python, of the libraries, of packages of stoneworks, of games.
 
     Args:
-        packages: the packages whose sources are compared, such as ``"models"``.
+        packages: the packages whose code and data are compared, such as ``"models"``; the modules of ``stoneworks`` itself are
+            always compared.
         games: the games, which other packages may have registered.
     """
     return {
@@ -113,11 +115,12 @@ def identity_of(packages: Sequence[str], games: Iterable[Any]) -> Identity:
 
 @functools.cache
 def digest_of_sources(*packages: str) -> str:
-    """Return the first digits of a hash of the source files of packages of stoneworks."""
+    """Return the first digits of a hash of the code and the JSON files of packages of stoneworks, and of its own modules."""
     digest = hashlib.sha256()
-    for package in packages:
-        folder = Path(import_module(f"stoneworks.{package}").__path__[0])
-        for file in sorted(folder.rglob("*.py")):
+    root = Path(import_module("stoneworks").__path__[0])
+    folders = [Path(import_module(f"stoneworks.{package}").__path__[0]) for package in packages]
+    for folder, files in [(root, root.glob("*")), *((folder, folder.rglob("*")) for folder in folders)]:
+        for file in sorted(file for file in files if file.suffix in _SOURCES):
             digest.update(file.relative_to(folder).as_posix().encode())
             digest.update(file.read_bytes())
     return digest.hexdigest()[:12]

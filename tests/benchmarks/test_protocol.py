@@ -323,3 +323,7 @@ def test_tables_and_figures_are_made_from_all_files(tmp_path: Path, capsys: pyte
     damage(results / "mine.json", lambda values: (values.pop("crc32"), values.update(protocol="0")))
     assert check.main(results) == 1
     assert "mine.json: protocol must be '1', got '0'" in capsys.readouterr().out
+    page.write_text("without the lines")
+    with pytest.raises(ValueError, match="the page must have the lines"):
+        check.main(results, figures=tmp_path / "others", page=page)
+    assert not (tmp_path / "others").exists(), "figures are not drawn in vain"

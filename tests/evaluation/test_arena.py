@@ -35,6 +35,7 @@ from stoneworks.evaluation.results import ArenaResult
 from stoneworks.evaluation.settings import ArenaSettings, gauntlet, neighbors, round_robin
 from stoneworks.evaluation.sprt import Sprt, SprtDecision
 from stoneworks.evaluation.workers import ArenaPlayError, play_chunks
+from stoneworks.extras import MissingDependencyError
 from stoneworks.locks import lock_file
 from stoneworks.models import Bot, load_bot
 from tools.ladder_tables import tables_of
@@ -72,6 +73,15 @@ def finished_arena(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def contents(folder: Path) -> dict[Path, bytes]:
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_cluster_without_ray_is_an_error_that_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    for name in ("stoneworks.cluster", "stoneworks.evaluation.cluster"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    with pytest.raises(MissingDependencyError, match=r"stoneworks\[cluster\]"):
+        play_arena(match(), tmp_path / "arena", cluster="auto")
+    assert not (tmp_path / "arena").exists()
 
 
 def test_schedules_have_the_expected_pairings() -> None:

@@ -121,9 +121,9 @@ def test_an_opening_never_ends_the_game_and_is_uniform_among_the_first_actions(g
 @pytest.mark.parametrize(
     ("answer", "complaint"),
     [
-        ([0, 0], r"nth\(7\), game 0 of the match: .* action 0 .* is illegal"),
-        ([-1, -1], r"nth\(7\), game 0 of the match: .* got -1"),
-        ([4, 99], r"nth\(7\), game 2 of the match: .* got 99"),
+        ([0, 0], r"nth\(7\) must be legal, game 0: .* action 0 .* is illegal"),
+        ([-1, -1], r"nth\(7\) must be legal, game 0: .* got -1"),
+        ([4, 99], r"nth\(7\) must be legal, game 2: .* got 99"),
         ([4], r"the actions of nth\(7\) must be 2 integers, got int64 of shape \(1,\)"),
         ([4.0, 4.0], r"the actions of nth\(7\) must be 2 integers, got float64"),
     ],

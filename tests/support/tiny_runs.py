@@ -82,7 +82,7 @@ def stopped(
         if min(left) <= 0:
             event.set()
 
-    return train_run(config, folder, resume=True, report=report, stop=event), seen
+    return train_run(config, folder, resume=True, on_status=report, stop=event), seen
 
 
 class Values:

@@ -347,7 +347,7 @@ def test_a_position_is_described_as_the_server_does(standard: Board) -> None:
     from stoneworks.web.board import Positions, describe
 
     lines = [standard.game.deserialize_state("c3\ng7\nc4")] if standard.game.has_lines else []
-    for state in [*standard.positions(3), *lines]:
+    for state in [*standard.positions(3), *standard.ends(1), *lines]:
         actions = [standard.game.action_to_string(action) for action in state.history()]
         expected = json.loads(json.dumps(describe(Positions().line(standard.game, actions))))
         (answer,) = standard.ask([{"kind": "describe", "actions": state.history()}])

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from stoneworks.models import register_bot
-from stoneworks.web.bot_processes import BotProcesses, SharedJobs
+from stoneworks.web.bot_processes import BotProcesses, SharedJobs, wait_for
 from stoneworks.web.requests import RequestError
 
 QUITTER = """
@@ -94,6 +94,21 @@ def test_equal_requests_share_a_job_until_the_last_leaves_and_its_end_does_not_r
         assert (work.num_begun, work.num_canceled) == (2, 1)
         work.finish()
         assert [await task for task in later] == [{"number": 2}] * 2
+
+    asyncio.run(check())
+
+
+def test_a_wait_ends_with_the_future_the_time_or_the_client_and_cancels_nothing_else() -> None:
+    async def check() -> None:
+        client, future = Client(), asyncio.get_running_loop().create_future()
+        await wait_for(client, future, 0.01)  # type: ignore[arg-type]
+        client.leave()
+        with pytest.raises(RequestError, match="canceled") as refused:
+            await wait_for(client, future)  # type: ignore[arg-type]
+        assert (refused.value.status, future.cancelled()) == (499, False)
+        future.set_result(None)
+        await wait_for(client, future)  # type: ignore[arg-type]
+        assert asyncio.all_tasks() == {asyncio.current_task()}
 
     asyncio.run(check())
 

@@ -165,7 +165,6 @@ def describe(game: Game) -> dict[str, Any]:
         "colors": game.colors,
         "reasons": game.reasons,
         "num_actions": game.num_actions,
-        "max_length": game.max_game_length(),
         "capacity": compiler.SMALLEST_CAPACITY,
         "module": f"{game.name}.wasm",
         "board": base64.b64encode(game.board.tobytes()).decode(),

@@ -31,6 +31,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -122,6 +123,8 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         super().__init__(config, network, folder)
         if config.self_play.device == "cuda":
             find_device("cuda", "self_play.device")
+        if config.cluster:
+            import_module("stoneworks.training.alphazero.cluster.source")  # fails without Ray, before a file is written
         self.learner = Learner(network, config.learner, *device_and_dtype(config))
         self.network = self.learner.acting_network
         self.generator = np.random.default_rng(config.seed_sequence(_LEARNING))
@@ -195,7 +198,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             "iterations": self.iterations,
             **_metrics_of_games(played, end - begin),
             **_metrics_of_time(timings, end - begin, end - played_by),
-            **({} if losses is None else asdict(losses)),
+            **({} if losses is None else losses._asdict()),
             **({} if self._cluster is None else asdict(self._cluster)),
         }
 
@@ -223,7 +226,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
                 steps.append(self.learner.step(self.buffers.make_batch(self.generator, self.progress), self.progress))
         if not steps:
             return None
-        return Losses(**{name: float(np.mean([asdict(one)[name] for one in steps])) for name in asdict(steps[0])})
+        return Losses(*np.mean(steps, axis=0).tolist())
 
     def close(self) -> None:
         """Stop self-play."""
@@ -252,7 +255,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
 
     def lines(self, metrics: Row) -> tuple[str, Sequence[str]]:
         """See :meth:`Algorithm.lines`."""
-        lines = lines_of(metrics)
+        lines = _lines_of(metrics)
         if self._is_taught:
             share = percent(self.config.search.teacher_share, digits=0)
             lines.append(f"the teacher plays the first {share} of the run (search.teacher_share)")
@@ -288,7 +291,7 @@ def _metrics_of_time(timings: SelfPlayTimings, seconds: float, learning_seconds:
     }
 
 
-def lines_of(metrics: Row) -> list[str]:
+def _lines_of(metrics: Row) -> list[str]:
     """Return the lines below the progress bar."""
     lines = [
         f"{metrics['games_per_second']:,.1f} games/s, {metrics['simulations_per_second']:,.0f} simulations/s; "

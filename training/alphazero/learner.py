@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from stoneworks.extras import require_extra
 from stoneworks.models.checkpoint import CheckpointError
@@ -30,8 +30,7 @@ _HEADS = {
 }
 
 
-@dataclass(frozen=True)
-class Losses:
+class Losses(NamedTuple):
     """Losses of one gradient step, or means of several.
 
     Attributes:

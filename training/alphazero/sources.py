@@ -1,8 +1,8 @@
 """Sources of self-play games, and the one that plays in this process, alternating with learning.
 
 :class:`stoneworks.training.alphazero.processes.SelfPlayProcesses` and
-:class:`stoneworks.training.alphazero.cluster.source.ClusterSelfPlay` play at the same time as the learner, each with an
-``InProcessSelfPlay`` in every process.
+:class:`stoneworks.training.alphazero.cluster.source.ClusterSelfPlay` play at the same time as the learner: each process
+has an ``InProcessSelfPlay``, or with a ``self_play.device`` other than ``cpu`` a ``DeviceSelfPlay``.
 """
 
 from __future__ import annotations

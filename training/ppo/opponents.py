@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from stoneworks.checks import check_integers
 from stoneworks.envs.rules import Game, IllegalActionError
 from stoneworks.extras import require_extra
 from stoneworks.models import Bot, load_bot
+from stoneworks.models.bots.bot import legal_answers
 from stoneworks.models.network import BoardNetwork, make_network
 from stoneworks.training.ppo.config import PAST, OpponentsConfig
 from stoneworks.training.ppo.games import Player, TrainingGames
@@ -59,14 +59,7 @@ class BotPlayer:
         """See :class:`Player`. Raises ``IllegalActionError`` if the bot chooses an illegal action."""
         batch, places = games.on_processor(rows)
         what = f"the actions of the opponent {self.name!r}"
-        chosen = check_integers(what, self._bot.step_batch(batch, places), len(places), IllegalActionError)
-        actions = np.minimum(chosen, games.game.num_actions).astype(np.int64)  # 2**64 - 1 would wrap around
-        is_in_range = (actions >= 0) & (actions < games.game.num_actions)
-        wrong = ~is_in_range | (batch.action_masks[places, np.where(is_in_range, actions, 0)] == 0)
-        if wrong.any():
-            row = int(wrong.argmax())
-            why = batch.state(int(places[row])).why_illegal(int(chosen[row]))
-            raise IllegalActionError(f"{what} must be legal: {why}")
+        actions = legal_answers(what, self._bot.step_batch(batch, places), batch, places, IllegalActionError)
         return torch.from_numpy(actions).to(games.device)
 
 

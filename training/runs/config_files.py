@@ -67,6 +67,8 @@ def load_config(
         _check_names(values, source, Path(name).parent)
     given = overrides.items() if isinstance(overrides, Mapping) else map(_read_override, overrides)
     for key, value in given:
+        if not isinstance(key, str):
+            raise ConfigError(f"the key of an override must be text such as network.channels, got {shown(key)}")
         _apply_override(values, key, value)
     return parse_config(values, source)
 
@@ -197,7 +199,10 @@ def _read_override(override: str) -> tuple[str, Any]:
     key, equals, text = override.partition("=") if isinstance(override, str) else ("", "", "")
     if not equals or not key:
         raise ConfigError(f"an override must be key=value, e.g. network.channels=32, got {shown(override)}")
-    return key, read_yaml(f"value: {text}", f"override {override!r}")["value"]
+    values = read_yaml(f"value: {text}", f"override {override!r}")
+    if len(values) > 1:
+        raise ConfigError(f"an override must be one key=value, got {shown(override)}")
+    return key, values["value"]
 
 
 def _apply_override(values: dict[str, Any], key: str, value: Any) -> None:

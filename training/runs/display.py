@@ -122,6 +122,6 @@ def train(
     """
     loaded = config.replace(**overrides) if isinstance(config, RunConfig) else load_config(os.fspath(config), overrides)
     with training_bar(loaded.total, loaded.unit, console) as show, stop_on_signals() as stop:
-        result = train_run(loaded, folder, resume=resume, report=show, on_metrics=on_metrics, stop=stop)
+        result = train_run(loaded, folder, resume=resume, on_status=show, on_metrics=on_metrics, stop=stop)
     write_report(folder)
     return result

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import yaml
 
 from stoneworks.envs.drawing import draw
-from stoneworks.envs.rules import State
+from stoneworks.envs.rules import Game, State
 from stoneworks.evaluation.match import random_opening
 from stoneworks.evaluation.records import GameRecord, read_records
 from stoneworks.extras import require_extra
@@ -22,7 +22,7 @@ from stoneworks.models.network import BoardNetwork
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.text import duration, percent
 from stoneworks.training.runs import plots
-from stoneworks.training.runs.run_folder import FinishedRun, read_run
+from stoneworks.training.runs.run_folder import StoredRun, read_run
 
 with require_extra("train", "reports"):
     import torch
@@ -30,6 +30,9 @@ with require_extra("train", "reports"):
 REPORT_FILE = "report.md"
 #: Subfolder for the plots and pictures of the report.
 PICTURES = "report"
+
+#: A game of a match, and the seat of the trained player.
+_MatchGame: TypeAlias = tuple[GameRecord, int]
 
 _NUM_POSITIONS = 3
 _PICTURE_PIXELS = 480
@@ -46,14 +49,15 @@ def write_report(folder: str | os.PathLike[str]) -> Path:
         OSError: a file cannot be written.
     """
     run = read_run(folder)
+    games = _match_games(run)
     pictures = run.folder / PICTURES
     pictures.mkdir(exist_ok=True)
     sections = [
         _heading(run),
         *_scores(run),
         *_metrics(run),
-        *_games(run),
-        *_policies(run),
+        *_games(run, games),
+        *_policies(run, games),
         f"## Configuration\n\n```yaml\n{yaml.safe_dump(run.training['config'], sort_keys=False)}```\n",
     ]
     target = run.folder / REPORT_FILE
@@ -68,7 +72,7 @@ def write_report(folder: str | os.PathLike[str]) -> Path:
 # -- Sections ------------------------------------------------------------------------------------------------------------
 
 
-def _heading(run: FinishedRun) -> str:
+def _heading(run: StoredRun) -> str:
     training = run.training
     unit = run.algorithm.unit
     facts = {
@@ -83,18 +87,18 @@ def _heading(run: FinishedRun) -> str:
     return f"# {run.checkpoint.game}, by {run.algorithm.title}\n\n| | |\n|---|---|\n{rows}"
 
 
-def _unknown_network(run: FinishedRun) -> str:
+def _unknown_network(run: StoredRun) -> str:
     return f"{run.training['config'].get('network', {}).get('kind', 'unknown')}, which is not registered: no policies are shown"
 
 
-def _facts(run: FinishedRun) -> Mapping[str, str]:
+def _facts(run: StoredRun) -> Mapping[str, str]:
     try:
         return run.algorithm.facts(run.training)
     except (KeyError, ValueError, TypeError) as error:  # a field of this algorithm is missing or has the wrong type
         raise CheckpointError(f"{run.checkpoint.folder}: training is not valid: {error!r}") from None
 
 
-def _scores(run: FinishedRun) -> Iterator[str]:
+def _scores(run: StoredRun) -> Iterator[str]:
     yield "## Scores\n"
     if not run.match_results:
         yield "No match has been played yet.\n"
@@ -110,7 +114,7 @@ def _scores(run: FinishedRun) -> Iterator[str]:
     yield match_results_table(run.latest_matches())
 
 
-def _metrics(run: FinishedRun) -> Iterator[str]:
+def _metrics(run: StoredRun) -> Iterator[str]:
     if not run.metrics:
         return
     try:
@@ -125,11 +129,8 @@ def _metrics(run: FinishedRun) -> Iterator[str]:
             yield _picture(run, f"{name}.png", content, f"{heading}: {name}")
 
 
-def _match_games(run: FinishedRun) -> list[tuple[GameRecord, int]]:
-    """Return a game of each of the latest matches with existing records, the first that was won or else the first.
-
-    Each is the record with the seat of the trained player.
-    """
+def _match_games(run: StoredRun) -> list[_MatchGame]:
+    """Return a game of each of the latest matches with existing records, the first that was won or else the first."""
     games = []
     for row, file in zip(run.latest_matches(), run.match_files(), strict=False):
         game_string = str(run.checkpoint.game)
@@ -141,8 +142,7 @@ def _match_games(run: FinishedRun) -> list[tuple[GameRecord, int]]:
     return games
 
 
-def _games(run: FinishedRun) -> Iterator[str]:
-    games = _match_games(run)
+def _games(run: StoredRun, games: Sequence[_MatchGame]) -> Iterator[str]:
     if not games:
         return
     yield "## Games\n\nThe end of one game of each of the latest matches: the first that was won, or else the first.\n"
@@ -158,13 +158,13 @@ def _games(run: FinishedRun) -> Iterator[str]:
 # -- Policies ------------------------------------------------------------------------------------------------------------
 
 
-def _policies(run: FinishedRun) -> Iterator[str]:
+def _policies(run: StoredRun, games: Sequence[_MatchGame]) -> Iterator[str]:
     """Show the policy and the value of the network in positions of the game against the last opponent."""
     game = run.checkpoint.game
     if run.network is None:
         return
     yield "## What the network would play\n"
-    if run.match_files():
+    if games:
         yield "In positions of the last of these games, without search.\n"
     if game.num_action_planes > 1:
         yield (
@@ -173,15 +173,13 @@ def _policies(run: FinishedRun) -> Iterator[str]:
         )
     else:
         yield "A cell's color is the probability of its action, relative to the highest.\n"
-    for number, state in enumerate(_positions_to_show(run), start=1):
+    for number, state in enumerate(_positions_to_show(game, games), start=1):
         policy, expected = _ask(run.network, state)
         yield _policy_picture(run, f"policy-{number}.png", state, policy, expected)
 
 
-def _positions_to_show(run: FinishedRun) -> list[State]:
+def _positions_to_show(game: Game, games: Sequence[_MatchGame]) -> list[State]:
     """Return positions with the network to move from the beginning, the middle and the end of the last match's game."""
-    game = run.checkpoint.game
-    games = _match_games(run)
     if not games:
         return [random_opening(game, 2 * number, np.random.default_rng(number)) for number in range(_NUM_POSITIONS)]
     state = game.new_initial_state()
@@ -208,7 +206,7 @@ def _ask(network: BoardNetwork, state: State) -> tuple[np.ndarray[Any, Any], str
     return policy, f"win {percent(win)}, draw {percent(drawn)}, loss {percent(loss)}"
 
 
-def _policy_picture(run: FinishedRun, name: str, state: State, policy: np.ndarray[Any, Any], expected: str) -> str:
+def _policy_picture(run: StoredRun, name: str, state: State, policy: np.ndarray[Any, Any], expected: str) -> str:
     game = state.game
     num_on_board = game.num_action_planes * game.grid.num_cells
     sums = policy[:num_on_board].reshape(game.num_action_planes, -1).sum(axis=0)
@@ -228,7 +226,7 @@ def _policy_picture(run: FinishedRun, name: str, state: State, policy: np.ndarra
     return f"{_picture(run, name, content, 'The policy as a heat map')}\n{caption}.\n"
 
 
-def _picture(run: FinishedRun, name: str, content: bytes, caption: str) -> str:
+def _picture(run: StoredRun, name: str, content: bytes, caption: str) -> str:
     """Write a picture and return the Markdown that includes it."""
     write_whole(run.folder / PICTURES / name, content)
     return f"![{caption}]({PICTURES}/{name})\n"

@@ -122,7 +122,7 @@ def train_run(
     folder: str | os.PathLike[str],
     *,
     resume: bool = False,
-    report: OnStatus | None = None,
+    on_status: OnStatus | None = None,
     on_metrics: OnMetrics | None = None,
     stop: threading.Event | None = None,
 ) -> TrainingResult:
@@ -132,7 +132,7 @@ def train_run(
         config: the configuration.
         folder: the folder of the run (see :mod:`stoneworks.training.runs.run_folder`).
         resume: whether to resume from the checkpoint in ``folder``; if there is none, a new run starts.
-        report: called periodically with the status, from the training loop.
+        on_status: called periodically with the status, from the training loop.
         on_metrics: called with the numbers that are added to ``metrics.jsonl``, after each iteration and each match, and with the
             completed amount of training.
         stop: when set, training saves a checkpoint and returns soon afterwards.
@@ -154,7 +154,7 @@ def train_run(
     _check_folder(Path(folder), algorithm_class.files)
     with own_settings(config.threads), lock_folder(Path(folder)):
         run = Run(algorithm_class, config, Path(folder), resume)
-        run.on_status = report or run.on_status
+        run.on_status = on_status or run.on_status
         run.on_metrics = on_metrics or run.on_metrics
         return run.train(stop or threading.Event())
 

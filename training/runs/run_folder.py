@@ -151,7 +151,7 @@ def runs_before(training: Mapping[str, Any], source: str | os.PathLike[str]) -> 
 
 
 @dataclass(frozen=True)
-class FinishedRun:
+class StoredRun:
     """A run as read from its folder; training may still be in progress.
 
     Attributes:
@@ -191,7 +191,7 @@ class FinishedRun:
         return sorted(files, key=lambda file: int(file.stem.rpartition("-")[2]))
 
 
-def read_run(folder: str | os.PathLike[str]) -> FinishedRun:
+def read_run(folder: str | os.PathLike[str]) -> StoredRun:
     """Read the folder of a run.
 
     Raises:
@@ -208,7 +208,7 @@ def read_run(folder: str | os.PathLike[str]) -> FinishedRun:
         checkpoint = read_information(path / CHECKPOINT_FOLDER)
     algorithm = algorithm_of(checkpoint.training, checkpoint.folder)
     check_training(checkpoint.training, algorithm.unit, checkpoint.folder)
-    return FinishedRun(path, checkpoint, read_metrics(path / METRICS_FILE, algorithm.unit), algorithm, network)
+    return StoredRun(path, checkpoint, read_metrics(path / METRICS_FILE, algorithm.unit), algorithm, network)
 
 
 def read_metrics(file: Path, unit: str) -> list[dict[str, Any]]:

@@ -407,7 +407,7 @@ export class Play {
   /** The position as the page's board shows it, in the form that the server answers as well. */
   describe() {
     const { board } = this.engine;
-    const { player, ending, winner, truncated, firstColor } = this.facts;
+    const { player, ending, winner, firstColor } = this.facts;
     const movers = this.movers;
     let turnStart = this.actions.length;
     while (turnStart && movers[turnStart - 1][0] === player) turnStart -= 1;
@@ -448,7 +448,7 @@ export class Play {
       sides: board.sides,
       turn_start: turnStart,
       score: null,
-      outcome: ending ? { winner: winner < 0 ? null : winner, reason, truncated: Boolean(truncated) } : null,
+      outcome: ending ? { winner: winner < 0 ? null : winner, reason } : null,
       ...shown,
     };
   }

@@ -54,9 +54,8 @@ const answers = {
   why: async ({ actions, click, ...board }) => new Play(await engineOf(board), actions).reasons(click),
   reply: async ({ actions, player, ...board }) => {
     const engine = await engineOf(board);
-    const { action, value, ranked = [] } = await players[player](engine, new Play(engine, actions));
-    const named = ranked.slice(0, 5).map((one) => ({ ...one, action: engine.board.texts[one.action] }));
-    return { action: engine.board.texts[action], value, ranked: named };
+    const { action, value } = await players[player](engine, new Play(engine, actions));
+    return { action: engine.board.texts[action], value };
   },
 };
 

@@ -564,14 +564,11 @@ export class Board {
     }
     const place = event.target.closest?.(".hit")?.dataset.place;
     if (place === undefined) return;
-    const handled = {
-      Enter: () => this.choose(place),
-      " ": () => this.choose(place),
-    }[event.key];
-    if (!handled && !(event.key in ARROWS)) return;
+    const chooses = event.key === "Enter" || event.key === " ";
+    if (!chooses && !(event.key in ARROWS)) return;
     event.preventDefault();
     event.stopPropagation();
-    if (handled) handled();
+    if (chooses) this.choose(place);
     else this.move(place, ARROWS[event.key]);
   }
 

@@ -51,7 +51,7 @@ async function route() {
 }
 
 /** Goes to an address of the page, and returns when it is shown. */
-export async function go(address) {
+async function go(address) {
   history.pushState(null, "", address);
   window.scrollTo(0, 0);
   await route();

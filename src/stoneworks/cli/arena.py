@@ -216,13 +216,14 @@ def _settings(
 def _play(settings: ArenaSettings, options: _PlayOptions) -> ArenaResult:
     """Play an arena with a progress bar and print its tables; those of the games so far after Ctrl-C or on a full disk."""
     from stoneworks.evaluation import load_arena, play_arena
+    from stoneworks.evaluation.folder import SETTINGS_FILE
 
     folder = options.folder_of("arena", settings.game, settings.to_fields())
     try:
         with progress_bar() as show:
             result = play_arena(settings, folder, progress=partial(_show_pairs, show), **options.machines())
     except (KeyboardInterrupt, OSError):
-        if (folder / "arena.json").exists():
+        if (folder / SETTINGS_FILE).exists():
             _show_results(load_arena(folder), folder)
         raise
     _show_results(result, folder)
@@ -253,6 +254,6 @@ def _show_results(result: ArenaResult, folder: Path) -> None:
 
 def _show_pairs(show: Show, result: ArenaResult) -> None:
     """Show the progress of an arena."""
-    total = len(result.settings.pairings) * result.settings.num_pairs
     ratio = result.log_likelihood_ratio
-    show("pairs", result.num_pairs, total, "" if ratio is None else f"log-likelihood ratio {ratio:.2f}")
+    note = "" if ratio is None else f"log-likelihood ratio {ratio:.2f}"
+    show("pairs", result.num_pairs, result.settings.total_pairs, note)

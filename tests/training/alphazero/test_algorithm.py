@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import multiprocessing
 import os
 import re
@@ -67,7 +66,7 @@ def test_a_run_learns_from_all_its_positions_and_reports_them(tmp_path: Path, mo
     monkeypatch.setattr(Learner, "step", counted)
     matches = {"num_pairs": 2, "opponents": ["random"], "search_opponents": ["random"], "simulations": 3}
     config = alphazero(learner_threads=2, matches={"positions": 150, **matches})
-    result = train_run(config, tmp_path, report=reports.append)
+    result = train_run(config, tmp_path, on_status=reports.append)
     assert (threads, torch.get_num_threads()) == ({2}, 1)
     assert result.finished
     assert 300 <= result.done < 400
@@ -75,7 +74,7 @@ def test_a_run_learns_from_all_its_positions_and_reports_them(tmp_path: Path, mo
     for metrics in seen:
         assert metrics["network_share"] + metrics["search_share"] + metrics["learning_share"] <= 1
         assert 0 < metrics["search_share_of_self_play"] < 1
-        assert np.isfinite([metrics[field.name] for field in dataclasses.fields(Losses)]).all()
+        assert np.isfinite([metrics[name] for name in Losses._fields]).all()
         assert 0 <= metrics["first_player_score"] <= 1
     training = saved(tmp_path)
     assert (training["positions"], training["games"]) == (result.done, seen[-1]["games"])
@@ -142,7 +141,7 @@ def test_the_last_iteration_is_as_long_as_what_is_left_of_the_run(
 
 def test_a_run_with_a_self_play_process_learns_and_leaves_nothing_behind(tmp_path: Path) -> None:
     reports: list[TrainingStatus] = []
-    assert train_run(alphazero(processes=1), tmp_path, report=reports.append).finished
+    assert train_run(alphazero(processes=1), tmp_path, on_status=reports.append).finished
     assert 0 < reports[-1].metrics["search_share_of_self_play"] < 1
     assert reports[-1].metrics["simulations_per_second"] > 0
     assert multiprocessing.active_children() == []

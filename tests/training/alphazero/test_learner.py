@@ -276,7 +276,7 @@ def test_a_run_learns_a_target_and_resumes_after_a_stop_only_with_its_head(
     assert not part.finished
     with pytest.raises(CheckpointError, match=rf"^learner\.{key} must be above 0, as when the run began, got 0\.0"):
         train_run(alphazero(positions=100, positions_per_iteration=40), tmp_path, resume=True)
-    assert train_run(config, tmp_path, resume=True, report=seen.append).finished
+    assert train_run(config, tmp_path, resume=True, on_status=seen.append).finished
     losses = [status.metrics[head] for status in seen if head in status.metrics]
     assert len(losses) > 1
     assert all(0 < loss < most for loss in losses)

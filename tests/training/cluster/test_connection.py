@@ -43,10 +43,12 @@ def error_of(tmp_path: Path, address: str, **variables: str) -> str:
 
 def test_without_ray_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_command: Run) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    monkeypatch.delitem(sys.modules, "stoneworks.cluster", raising=False)
+    for name in ("stoneworks.cluster", "stoneworks.training.alphazero.cluster.source"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     code, _, err = run_command("train", "vadus-5", "--folder", str(tmp_path / "run"), "--cluster", "auto")
     assert (code, err.count("\n")) == (2, 1)
     assert "stoneworks[cluster]" in err
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.fixture
@@ -100,6 +102,24 @@ def test_a_file_does_not_choose_the_cluster(tmp_path: Path) -> None:
     assert load_config(str(file), trust_names=True).cluster == "10.0.0.1:6379"  # type: ignore[attr-defined]
 
 
+def test_the_digest_of_the_sources_is_of_the_code_and_of_learned_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed (extra cluster)")
+    from stoneworks.cluster import digest_of_sources
+
+    for name in ("stoneworks", "stoneworks.envs"):
+        copy = tmp_path / name.replace(".", "/")
+        shutil.copytree(sys.modules[name].__path__[0], copy, ignore=shutil.ignore_patterns("__pycache__"))
+        monkeypatch.setattr(sys.modules[name], "__path__", [str(copy)])
+    digests = {digest_of_sources.__wrapped__("envs")}
+    for changed in ("processes.py", "envs/games/vadus/rules.py", "envs/games/trugo/heuristic.json"):
+        with (tmp_path / "stoneworks" / changed).open("a") as file:
+            file.write("\n")
+        digests.add(digest_of_sources.__wrapped__("envs"))
+    assert len(digests) == 4
+
+
 @pytest.mark.parametrize("kind", ["missing", "changed"])
 def test_a_node_with_other_code_is_an_error_that_names_both(
     cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
@@ -116,7 +136,7 @@ def test_a_node_with_other_code_is_an_error_that_names_both(
         shutil.copytree(sys.modules["stoneworks"].__path__[0], package)
         for name in ("envs", "models", "evaluation", "training"):
             source = sys.modules[f"stoneworks.{name}"].__path__[0]
-            shutil.copytree(source, package / name, ignore=shutil.ignore_patterns("__pycache__", "checkpoints"))
+            shutil.copytree(source, package / name, ignore=shutil.ignore_patterns("__pycache__"))
         with (package / "envs" / "games" / "vadus" / "rules.py").open("a") as file:
             file.write("# changed\n")
         own = digest_of_sources("envs", "models", "evaluation", "training")

@@ -76,7 +76,7 @@ def test_a_run_survives_a_killed_node_and_uses_new_ones(
             if len(rates) == 2 and min(rates) > 0:
                 stop.set()
 
-    result = train_run(tiny(positions=10**7), tmp_path, report=report, stop=stop)  # type: ignore[arg-type]
+    result = train_run(tiny(positions=10**7), tmp_path, on_status=report, stop=stop)  # type: ignore[arg-type]
     assert not result.finished
     messages = [status.message for status in seen if status.message]
     assert len(messages) == 2, messages
@@ -134,7 +134,7 @@ def report(status):
     if status.metrics.get("iterations") == 3:
         os.kill(os.getpid(), signal.SIGKILL)
 
-train_run(load_config(sys.argv[1], trust_names=True), sys.argv[2], report=report)
+train_run(load_config(sys.argv[1], trust_names=True), sys.argv[2], on_status=report)
 """
 
 
@@ -146,7 +146,7 @@ def test_a_killed_learner_leaves_nothing_and_resumes(cluster: LocalCluster, tiny
     assert done.returncode == -signal.SIGKILL
     assert wait_until(lambda: all_cores_free(cluster.address))
     seen: list[TrainingStatus] = []
-    assert train_run(config, tmp_path / "run", resume=True, report=seen.append).finished  # type: ignore[arg-type]
+    assert train_run(config, tmp_path / "run", resume=True, on_status=seen.append).finished  # type: ignore[arg-type]
     assert seen[0].metrics["iterations"] == 3
 
 

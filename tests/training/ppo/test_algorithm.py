@@ -67,7 +67,7 @@ def test_a_resumed_run_goes_on_with_its_learner_its_past_policies_and_its_metric
     config = ppo(network={"features": True}, opponents={"bots": {"mcts:2": 1, opponent: 1}})
     seen: list[TrainingStatus] = []
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    assert train_run(config, whole, report=seen.append).done == 6 * 64
+    assert train_run(config, whole, on_status=seen.append).done == 6 * 64
     for num_updates in (1, 3):
         stopped(config, parts, num_updates)
     before = load_checkpoint(parts / "checkpoint"), load_training_state(parts / "checkpoint")

@@ -97,11 +97,17 @@ def test_a_renamed_key_is_an_error_that_names_the_new_one(old: str, new: str) ->
         ("minibatch_size=511", "minibatch_size .*8192.*511"),
         ("network={channels: ", "override 'network={channels: ' is not valid YAML"),
         ("=5", "key=value, .*'=5'"),
+        ("network.channels=32\nblocks: 9", r"one key=value, got 'network\.channels=32\\nblocks: 9'"),
     ],
 )
 def test_invalid_values_are_named(file: Path, override: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         load_config(str(file), [override])
+
+
+def test_a_key_that_is_not_text_is_rejected() -> None:
+    with pytest.raises(ConfigError, match=r"key of an override must be text .*got 1"):
+        load_config("vadus-5", {1: 2})  # type: ignore[dict-item]
 
 
 @pytest.mark.parametrize(

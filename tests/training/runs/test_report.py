@@ -69,6 +69,12 @@ def test_the_report_shows_scores_losses_games_and_policies(alphazero_run: Path, 
         played = [(record.players, record.actions) for record in read_records(file)]
         assert ((black, white), tuple(actions.split())) in played
 
+    for file in (alphazero_run / "matches").iterdir():
+        file.write_text("")  # as if they were of another game
+    text = write_report(alphazero_run).read_text()
+    assert "## Games\n" not in text
+    assert "of the last of these games" not in text
+
     shutil.rmtree(alphazero_run / "matches")
     (alphazero_run / "metrics.jsonl").unlink()
     text = write_report(alphazero_run).read_text()

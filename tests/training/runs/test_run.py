@@ -61,7 +61,7 @@ def test_a_run_trains_to_its_end_and_reports_records_and_saves_it(tmp_path: Path
     result = train_run(
         config(matches=Matches(steps=3)),
         tmp_path,
-        report=seen.append,
+        on_status=seen.append,
         on_metrics=lambda metrics, done: given.append((done, metrics)),
     )
     assert (result.done, result.finished, result.checkpoint) == (6, True, tmp_path / "checkpoint")
@@ -101,11 +101,11 @@ def test_checkpoints_are_written_while_training_goes_on(tmp_path: Path) -> None:
     def look(status: TrainingStatus) -> None:
         seen.append(saved(tmp_path)["steps"] if (tmp_path / "checkpoint").exists() else 0)
 
-    train_run(config(checkpoint_seconds=1e-9), tmp_path, report=look)
+    train_run(config(checkpoint_seconds=1e-9), tmp_path, on_status=look)
     assert seen == [0, 1, 2, 3, 4, 5], "a report comes before the checkpoint that is due then"
     seen.clear()
     shutil.rmtree(tmp_path / "checkpoint")
-    train_run(config(), tmp_path, report=look)
+    train_run(config(), tmp_path, on_status=look)
     assert seen == [0, 1, 1, 1, 1, 1], "the first iteration is saved in any case"
 
 
@@ -122,7 +122,7 @@ def test_iterations_without_metrics_are_not_recorded(tmp_path: Path, monkeypatch
         return {}
 
     monkeypatch.setattr(counting.Counting, "iterate", iterate)
-    result = train_run(config(), tmp_path / "stopped", report=seen.append, stop=stop)
+    result = train_run(config(), tmp_path / "stopped", on_status=seen.append, stop=stop)
     assert [(status.message, status.done) for status in seen] == [("preparing", 0)]
     assert (result.done, result.finished, saved(tmp_path / "stopped")["steps"]) == (0, False, 0)
     assert not (tmp_path / "stopped" / "metrics.jsonl").exists()
@@ -195,7 +195,7 @@ if moment == "after an iteration":
     report = die(report)
 else:  # the first checkpoint is renamed once, and each further one replaces another: two renames
     Path.rename = die(Path.rename)
-train_run(load_config(sys.argv[1]), sys.argv[2], resume=True, report=report)
+train_run(load_config(sys.argv[1]), sys.argv[2], resume=True, on_status=report)
 """
 
 
@@ -219,7 +219,7 @@ def test_a_killed_run_loses_only_what_came_after_the_last_checkpoint(tmp_path: P
     assert len(read_metrics(folder / "metrics.jsonl", "steps")) > kept
     wait_for_the_next_second()
     seen: list[TrainingStatus] = []
-    assert train_run(settings, folder, resume=True, report=seen.append).finished
+    assert train_run(settings, folder, resume=True, on_status=seen.append).finished
     assert seen[0].done == kept + 1
     lines = [json.loads(line)["steps"] for line in (folder / "metrics.jsonl").read_text().splitlines()]
     assert lines == [1, 2, 3, 4, 5, 6]

@@ -160,6 +160,11 @@ class Tree {
     this.childrenOf = null;
   }
 
+  /** The ids of the nodes of the main line, the game itself first. */
+  get mainLine() {
+    return new Set([0, ...this.path(this.current).map((node) => node.id)]);
+  }
+
   path(id) {
     const path = [];
     for (let node = this.nodes.get(id); node.parent !== null; node = this.nodes.get(node.parent)) path.push(node);
@@ -168,9 +173,9 @@ class Tree {
 
   /** Returns the whole tree as in the metadata of a record: the game itself first. */
   rows() {
-    const main = this.path(this.current).map((node) => node.id);
-    const others = [...this.nodes.keys()].filter((id) => id !== 0 && !main.includes(id)).sort((one, other) => one - other);
-    const order = [0, ...main, ...others];
+    const main = this.mainLine;
+    const others = [...this.nodes.keys()].filter((id) => !main.has(id)).sort((one, other) => one - other);
+    const order = [...main, ...others];
     const place = new Map(order.map((id, index) => [id, index]));
     const rows = order.map((id) => {
       const { parent, action, comment } = this.nodes.get(id);
@@ -187,7 +192,7 @@ class Tree {
   children(id) {
     if (!this.childrenOf) {
       this.childrenOf = new Map();
-      const main = new Set(this.path(this.current).map((node) => node.id));
+      const main = this.mainLine;
       for (const node of this.nodes.values()) {
         if (node.parent === null) continue;
         const siblings = this.childrenOf.get(node.parent) ?? [];
@@ -505,7 +510,7 @@ class AnalysisPage {
 
   showTools() {
     const { tree } = this;
-    const onMainLine = new Set([0, ...tree.path(tree.current).map((node) => node.id)]).has(tree.cursor);
+    const onMainLine = tree.mainLine.has(tree.cursor);
     const isOver = Boolean(this.position?.outcome);
     const shown = [tree.id, onMainLine, isOver].join();
     if (this.toolsShown === shown) return; // an opponent may be chosen or typed just now
@@ -541,7 +546,7 @@ class AnalysisPage {
 
   async removeVariation() {
     const { tree } = this;
-    const main = new Set([0, ...tree.path(tree.current).map((node) => node.id)]);
+    const main = tree.mainLine;
     const inVariation = tree.path(tree.cursor).filter((node) => !main.has(node.id));
     const [first] = inVariation;
     if (tree.id !== null) await post(`games/${tree.id}/prune`, { node: first.id }, this.signal);
@@ -556,15 +561,12 @@ class AnalysisPage {
     const { tree } = this;
     const fields = { game: tree.game, actions: tree.actions(tree.cursor) };
     const node = tree.cursor;
-    const found = this.heat ? this.analysisOf(this.heat) : null;
+    const found = this.heat && !this.shownLine ? this.analysisOf(this.heat) : null;
+    const { column, shares, certainty } = found ? heatOf(found, this.heatKind) : {};
     if (this.shownLine) fields.line = this.shownLine;
-    else if (found) {
-      const { shares, certainty } = heatOf(found, this.heatKind);
-      fields.heat = Object.fromEntries(shares);
-      if (certainty) fields.certainty = Object.fromEntries(certainty);
-    }
+    if (shares) fields.heat = Object.fromEntries(shares);
+    if (certainty) fields.certainty = Object.fromEntries(certainty);
     const words = { value: "chance to win after each move", share: "policy", count: "share of the visits" };
-    const { column } = fields.heat ? heatOf(found, this.heatKind) : {};
     const shown = column ? `${column.name === "prior" ? "prior" : words[column.kind]}, in %, by ${playerName(this.heat)}${fields.certainty ? "; paler where it is worse or less sure" : ""}` : fields.line ? `best line of ${playerName(this.lineAgent)}` : "";
     this.legend.textContent = shown && `Numbers on the board: ${shown}`;
     this.board.element.classList.toggle("quiet", Boolean(this.shownLine || fields.heat));

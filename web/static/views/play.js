@@ -472,21 +472,19 @@ class GamePage {
     if (!this.game.bot_to_move || this.paused || this.thinking) return;
     const own = new AbortController();
     this.thinking = own;
-    const stop = () => own.abort();
-    this.signal.addEventListener("abort", stop);
     this.showButtons();
     this.showPlayers();
     const bot = this.game.players[this.game.position.player];
-    const counting = AbortSignal.any([own.signal, this.signal]);
+    const signal = AbortSignal.any([own.signal, this.signal]);
     let answer = null;
     try {
-      this.showThinking((seconds) => `Preparing ${playerName(bot)}: its programs are compiled, once on this machine … ${seconds}`, counting, this.progress);
+      this.showThinking((seconds) => `Preparing ${playerName(bot)}: its programs are compiled, once on this machine … ${seconds}`, signal, this.progress);
       this.thinkingText = `${playerName(bot)} is thinking …`;
       this.status.textContent = this.thinkingText;
-      await Promise.race([prepare(this.game.game, this.bots()), new Promise((_, reject) => counting.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError"))))]);
-      this.showThinking((seconds) => `${playerName(bot)} is thinking … ${seconds}`, counting);
-      if (!this.game.players.includes(null) && this.game.turns.length) await sleep(this.speed.valueAsNumber, own.signal);
-      answer = await post(`games/${this.id}/bot`, { node: this.game.current }, own.signal);
+      await Promise.race([prepare(this.game.game, this.bots()), new Promise((_, reject) => signal.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError"))))]);
+      this.showThinking((seconds) => `${playerName(bot)} is thinking … ${seconds}`, signal);
+      if (!this.game.players.includes(null) && this.game.turns.length) await sleep(this.speed.valueAsNumber, signal);
+      answer = await post(`games/${this.id}/bot`, { node: this.game.current }, signal);
     } catch (error) {
       if (!isAbort(error)) {
         this.isLost = error.status === 0;
@@ -497,7 +495,6 @@ class GamePage {
         answer = this.isLost ? null : await get(`games/${this.id}`, {}, this.signal).catch(() => null);
       }
     } finally {
-      this.signal.removeEventListener("abort", stop);
       if (this.thinking === own) {
         this.thinking = null;
         this.progress.hidden = true;
