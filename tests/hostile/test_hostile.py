@@ -30,6 +30,7 @@ pytest.importorskip("starlette")
 import torch
 
 import stoneworks
+from damage import with_flipped_bits
 from game_play import random_game
 from processes import COMMAND, PIPES
 from stoneworks.envs.rules import Batch, PositionError, State, load_game
@@ -67,11 +68,10 @@ def test_a_changed_record_is_refused_or_plays_on(name: str) -> None:
     bots = [load_bot(bot, game, seed=1) for bot in ("mcts:8", "alphabeta:1", "greedy")]
     batch = Batch(game, 1, seed=SEED)
     for attempt in range(300 * SCALE):
-        record = records[random.integers(len(records))].reshape(1).copy()
         if attempt % 2:
-            for _ in range(random.integers(1, 4)):
-                record.view(np.uint8)[random.integers(game.state_dtype.itemsize)] ^= 1 << random.integers(8)
+            record = with_flipped_bits(records, random)
         else:
+            record = records[random.integers(len(records))].reshape(1).copy()
             field = game.state_fields[random.integers(len(game.state_fields))]
             index = (0, *(random.integers(length) for length in field.shape))
             low, high = (int(np.broadcast_to(bound, field.shape)[index[1:]]) for bound in (field.low, field.high))
