@@ -55,6 +55,13 @@ def evaluate_all(
         rate_actions(board[0], states[row], masks[row], ratings[row])
 
 
+#: The simple evaluation by game. That of Taugo is of starts of turns after no pass.
+SIMPLE = {
+    game: {"heuristic": module.heuristic, "rate_actions": module.rate_actions}
+    for game, module in (("taugo", simple_taugo), ("trugo", simple_trugo))
+}
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -65,20 +72,22 @@ def evaluate_all(
 )
 def test_values_and_ratings_are_those_of_the_simple_evaluation(name: str) -> None:
     game = load_game(name)
-    states, simple = positions_of_random_games(game, 32, 40, 3), simple_trugo
-    if game.name == "taugo":  # the simple one is of starts of turns, and has no ratings
-        states, simple = positions_of_random_games(game, 16, 60, 7), simple_taugo
+    states, simple = positions_of_random_games(game, 32, 40, 3), SIMPLE[game.name]
+    if game.name == "taugo":
+        states = positions_of_random_games(game, 16, 60, 7)
         states = states[(states["last_stone"] == NONE) & (states["consecutive_passes"] == 0)]
     assert len(states) > 100
     before, kernels = states.tobytes(), dict(heuristic_kernels(game))
+    assert kernels.keys() == simple.keys()
     if game.name == "trugo":
         kernels["heuristic"] = hand_written_heuristic
     masks, ratings = (np.zeros((2, len(states), game.num_actions), dtype) for dtype in (np.int8, np.float32))
     values = np.zeros((2, len(states), 2), np.float32)
-    for row, chosen in enumerate((kernels, {name: getattr(simple, name, kernels[name]) for name in kernels})):
+    for row, chosen in enumerate((kernels, simple)):
         game.compiled(evaluate_all, chosen)(game.board, states, values[row], masks[row], ratings[row])
     assert states.tobytes() == before
     assert len(np.unique(values[0])) > 100
+    assert len(np.unique(ratings[0])) > 20
     np.testing.assert_array_equal(values[0], values[1])
     np.testing.assert_array_equal(ratings[0], ratings[1])
 
