@@ -27,12 +27,13 @@ from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.checkpoint import load_checkpoint, load_training_state
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.models.network_inputs import NetworkInputs
+from stoneworks.training.ppo import update as ppo_update
 from stoneworks.training.ppo.algorithm import PPO
 from stoneworks.training.ppo.config import OpponentsConfig
 from stoneworks.training.ppo.games import TrainingGames
 from stoneworks.training.ppo.opponents import BotPlayer, OpponentPool, kind_of_opponent
 from stoneworks.training.ppo.report import report_sections
-from stoneworks.training.ppo.update import Frames, _loss, advantages_of, update
+from stoneworks.training.ppo.update import Frames, _loss, advantages_of
 from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.run import TrainingStatus, train_run
 from stoneworks.training.runs.run_folder import read_metrics
@@ -339,7 +340,7 @@ def test_all_epochs_are_trained_at_the_scheduled_learning_rate(tmp_path: Path) -
     assert step.call_count == 2 * 3 * 64 // 4
     frames = algorithm._play()
     step.reset_mock()
-    update(algorithm.network, optimizer, Frames(*(part[:11] for part in frames)), algorithm.config)
+    ppo_update.update(algorithm.network, optimizer, Frames(*(part[:11] for part in frames)), algorithm.config)
     assert step.call_count == 3 * 3, "the last minibatch of an epoch has 3 frames"
 
 
