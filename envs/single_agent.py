@@ -212,10 +212,11 @@ class SingleAgentEnv(RenderedGame, gymnasium.Env[Any, Any]):
         try:
             while state.current_player() == 1 - self._learner:
                 action = self._opponent.step(state.clone())
-                if not state.try_apply_action(action):
-                    raise IllegalActionError(
-                        f"the opponent {self._opponent!r} has played an illegal action: {state.why_illegal(action)}"
-                    )
+                try:
+                    state.apply_action(action)
+                except IllegalActionError as error:
+                    message = f"the opponent {self._opponent!r} has played an illegal action: {error}"
+                    raise IllegalActionError(message) from error
         except BaseException:  # it is still the opponent's turn, so the learner must not act
             self._over = True
             raise

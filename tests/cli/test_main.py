@@ -18,20 +18,24 @@ import numpy as np
 import pytest
 from rich.table import Table
 
+from example_modules import example
 from fresh_runs import run_python
 from processes import COMMAND, PIPES, Run, interrupt
 from stoneworks.cli.console import console, progress_bar
 from stoneworks.cli.main import main
 from stoneworks.cli.terminal_play import TerminalGame
-from stoneworks.envs.rules import load_game
+from stoneworks.envs.rules import load_game, register_game
 from stoneworks.evaluation.ladder import shipped_ladders
 from stoneworks.evaluation.player_rating import LEVELS, opponent_levels, shipped_ratings
 from stoneworks.evaluation.records import read_records
+from stoneworks.evaluation.solved_accuracy.positions import load_solved_positions
 from stoneworks.extras import MissingDependencyError, require_extra
 from stoneworks.locks import lock_file
-from stoneworks.models import load_bot
+from stoneworks.models import Solver, load_bot
 from stoneworks.models.bots.bot import BotForfeit
+from stoneworks.models.compiling import Compiled
 from stoneworks.text import duration
+from stoneworks.web.html_replay import Replay
 
 
 def test_brackets_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,6 +98,49 @@ def test_what_a_solver_cannot_write_is_refused_before_the_search(run_command: Ru
     code, out, err = run_command("solve", "vadus(size=2)", "--output", str(tmp_path))
     assert (code, out) == (2, "")
     assert "output must be a file in an existing folder, got" in err
+
+
+def test_solve_passes_memory_and_order_on(run_command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Mock(wraps=Solver)
+    monkeypatch.setattr("stoneworks.models.solver.Solver", made)
+    code, out, _ = run_command("solve", "vadus(size=2)", "--memory", "1", "--no-order-by-evaluation")
+    assert (code, "vadus(size=2): a draw" in out) == (0, True)
+    assert made.call_args.kwargs == {"memory_mib": 1, "order_by_evaluation": False, "table": None}
+
+
+def test_accuracy_measures_players_on_positions_that_it_makes(
+    run_command: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    file = tmp_path / "solved.json"
+    words = ("accuracy", "random", "perfect:memory=1", *MATCH[-2:], "--positions", str(file), "--best-response")
+    code, out, _ = run_command(*words, "--make", "5")
+    assert code == 0
+    assert len(load_solved_positions(load_game("vadus(size=2)"), file).positions) == 5
+    assert re.search(r"perfect:memory=1 +│ 100\.0% ", out)
+    # The game is a draw.
+    assert "best response to perfect:memory=1: +0.0000 as player 0, +0.0000 as player 1" in out
+    assert run_command(*words)[:2] == (0, out)
+
+
+def test_check_has_a_line_for_each_failure(run_command: Run) -> None:
+    found = run_command("check", "vadus(size=2)", "--games", "2")
+    assert found == (0, "vadus(size=2): nothing found in 2 random games\n", "")
+    base = example("breakthrough").Breakthrough
+    register_game("broken", type("Broken", (base,), {"name": "broken", "max_game_length": lambda self: 3}))
+    code, out, _ = run_command("check", "broken(size=4)", "--games", "2")
+    assert code == 1
+    assert re.match(r"broken\(size=4\): a game has more actions than max_game_length", out)
+
+
+def test_compile_names_what_it_has_compiled(run_command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    results = [Compiled("vadus(size=2)", "states", 1.25)]
+    compiling = Mock(return_value=results)
+    monkeypatch.setattr("stoneworks.models.compiling.compile_games", compiling)
+    code, out, _ = run_command("compile", "vadus(size=2)", "--processes", "3")
+    assert (code, re.findall(r"vadus\(size=2\) +│ states +│ +1\.2", out) != []) == (0, True)
+    assert compiling.call_args.args == ([load_game("vadus(size=2)")],)
+    assert compiling.call_args.kwargs["num_processes"] == 3
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(59.4, "59 s"), (59.7, "1 min"), (3599, "1 h 0 min")])
@@ -204,10 +251,13 @@ def test_bad_input_is_one_line_of_error(run_command: Run, arguments: list[str], 
     assert not any(tmp_path.iterdir())
 
 
-def test_a_replay_does_not_overwrite_its_records(run_command: Run, tmp_path: Path) -> None:
-    path = tmp_path / "games.jsonl"
-    assert run_command(*MATCH, "--pairs", "1", "--save", str(path))[0] == 0
-    before = path.read_bytes()
+def test_a_replay_has_the_chosen_games_and_does_not_overwrite_its_records(run_command: Run, tmp_path: Path) -> None:
+    path, page = tmp_path / "games.jsonl", tmp_path / "games.html"
+    assert run_command(*MATCH, "--pairs", "2", "--save", str(path))[0] == 0
+    before, records = path.read_bytes(), read_records(path)
+    code, out, _ = run_command("replay", str(path), "--html", str(page), "--games", "1,3-4")
+    assert (code, "3 of 4 games" in out) == (0, True)
+    assert page.read_text(encoding="utf-8") == Replay([records[0], *records[2:]]).to_html()
     code, _, err = run_command("replay", str(path), "--html", str(tmp_path / "." / "games.jsonl"))
     assert (code, "html must be another file than the records" in err) == (2, True)
     assert path.read_bytes() == before

@@ -84,10 +84,10 @@ def test_an_illegal_answer_of_an_opponent_is_an_error_that_names_it(answer: Any,
     if function:
         opponent = opponent.step
     single = SingleAgentEnv("vadus(size=3)", opponent=opponent, seat=1)
-    with pytest.raises((IllegalActionError, TypeError), match="opponent" if type(answer) is int else None):
+    with pytest.raises(IllegalActionError, match="opponent"):
         single.reset(seed=1)
     with pytest.raises(ResetNeeded):
         single.step(1)
     for num_envs in (1, 3):
-        with pytest.raises((IllegalActionError, TypeError), match="opponent" if type(answer) is int else None):
+        with pytest.raises(IllegalActionError, match="opponent"):
             VectorEnv(num_envs, "vadus(size=3)", opponent=opponent, seat=1).reset(seed=1)

@@ -75,17 +75,22 @@ def test_both_games_of_a_pair_have_the_same_opening_and_seats_swapped(game: str,
 
 
 def test_seats_are_those_of_the_players_also_after_a_swap() -> None:
-    """After the opening and the swap, player 0 is to move: in even games that is bot A."""
+    """Colors change hands with the swap, players keep their bots: in even games bot A is player 0."""
 
     class SwappingBot(NthBot):
         def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
             swap = state.string_to_action("swap")
             return ([(swap, 1.0)], swap) if swap in state.legal_actions() else super().step_with_policy(state)
 
-    bots = SwappingBot(0), SwappingBot(0)
-    result = play_match("laido(size=3)", *bots, num_pairs=3, opening_actions=1, seed=0)
+    game, bots = load_game("laido(size=3)"), (SwappingBot(0), SwappingBot(3))
+    result = play_match(game, *bots, num_pairs=3, opening_actions=1, seed=0)
     assert {record.actions[1] for record in result.records} == {"swap"}
-    assert [row.sum() for row in result.scores] == [1, 1, 1]
+    for number, record in enumerate(result.records):
+        state = game.new_initial_state()
+        for place, action in enumerate(record.replay().history()):
+            choices = [bot.step(state) for bot in bots]
+            assert place == 0 or action == choices[state.current_player() ^ number % 2]
+            state.apply_action(action)
 
 
 def test_a_bot_without_chance_scores_half_of_each_pair_against_itself() -> None:

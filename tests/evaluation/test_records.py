@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.records import FORFEIT_REASONS, GameRecord, GameRecordError, read_records, write_records
-from stoneworks.web.html_replay import Replay
+from stoneworks.web.html_replay import Replay, numbers_in
 
 FINISHED = GameRecord(
     game="vadus(size=2)",
@@ -139,3 +139,18 @@ def test_an_error_while_writing_leaves_the_file_as_it_was_and_others_are_named(t
     for file, message in ((path, r"games\.jsonl, line 2: not UTF-8"), (tmp_path / "none.jsonl", "none")):
         with pytest.raises(GameRecordError, match=message):
             read_records(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        *(("3", [3]), ("1,4,7-9", [1, 4, 7, 8, 9]), (" 2 - 3, 1", [2, 3, 1]), ("9-9", [9])),
+        *((text, None) for text in ("", "0", "0-2", "10", "8-10", "3-2", "1,", "2-", "-2", "1.5", "a", "\u0661")),
+    ],
+)
+def test_games_are_chosen_by_numbers_and_ranges(text: str, numbers: list[int] | None) -> None:
+    if numbers is None:
+        with pytest.raises(ValueError, match="games must be numbers from 1 to 9"):
+            numbers_in(text, 9)
+    else:
+        assert numbers_in(text, 9) == numbers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -210,3 +211,8 @@ def test_opponents_that_win_get_more_games_and_copies_join_them() -> None:
     assert set(opponents.scores) == {"random", "greedy", "copy 2", "copy 4"}
     assert opponents.scores["random"] != 1.0 or opponents.scores["greedy"] != 0.5, "results were counted"
     assert {"greedy", "copy 2"} & set(games.opponent_names)
+    opponents.games = Mock()
+    opponents.scores = {"random": 0.9, "greedy": 0.1}
+    opponents._on_rollout_end()
+    ((shares, _),) = (call.args for call in opponents.games.set_opponents.mock_calls)
+    assert shares["greedy"] > shares["random"]

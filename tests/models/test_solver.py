@@ -90,8 +90,8 @@ def positions_of(game: Game, naive: Any, rng: np.random.Generator) -> Iterator[t
 )
 def test_results_and_actions_are_those_of_a_plain_minimax(name: str, num_games: int, last_actions: int) -> None:
     game = load_game(name)
-    solver, minimax, rng = Solver(game, memory_mib=1), Minimax(), np.random.default_rng(1)
-    results = set()
+    solver, unordered = (Solver(game, memory_mib=1, order_by_evaluation=ordered) for ordered in (True, False))
+    minimax, rng, results = Minimax(), np.random.default_rng(1), set()
     for _ in range(num_games):
         start = naive_state(game)
         for state, naive in list(positions_of(game, start, rng))[-last_actions:]:
@@ -103,7 +103,8 @@ def test_results_and_actions_are_those_of_a_plain_minimax(name: str, num_games: 
                 for action in state.legal_actions()
             }
             keeping = [action for action, result in results_of.items() if sign * result == solution.result]
-            assert list(solution.actions) == keeping, state
+            assert list(solution.actions) == list(unordered.solve(state).actions) == keeping, state
+            assert unordered.value(state) == solver.value(state)
             results.add((solution.result, len(keeping) < len(results_of)))
     assert len(results) > 1 or game.name == "taigo"
     with pytest.raises(ValueError, match="the solver needs a position of"):

@@ -14,8 +14,10 @@ from naive_taigo import NaiveTaigo
 from naive_taugo import NaiveTaugo
 from naive_trugo import NaiveTrugo
 from naive_vadus_laido import NaiveLaido, NaiveVadus
+from stoneworks.envs.games.taigo.rules import DARK, kind_of
 from stoneworks.envs.games.trugo.plane import plane_hexes
 from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.envs.rules.stones import BLACK
 
 NAIVE_GAMES = {"vadus": NaiveVadus, "laido": NaiveLaido, "taugo": NaiveTaugo, "taigo": NaiveTaigo, "trugo": NaiveTrugo}
 
@@ -62,10 +64,12 @@ class Both:
         if with_score:
             assert state.score() == naive.score()
         game = state.get_game()
+        if game.name in RECORDS:
+            assert state.record.tobytes() == RECORDS[game.name](game, naive).tobytes(), str(state)
+        else:
+            assert stones_of(state) == dict(naive.color_at if game.name == "taigo" else naive.stones), str(state)
         if game.name == "taigo":
             assert state.record["cones_left"].tolist() == list(naive.cones_left.values())
-        elif game.name in RECORDS:
-            assert state.record.tobytes() == RECORDS[game.name](game, naive).tobytes(), str(state)
         return texts
 
 
@@ -76,6 +80,19 @@ def random_game_of_both(game: Game, seed: int, global_weight: float | None = 0.1
         if state.history():
             naive.play(state.action_to_string(state.history()[-1]))
         yield Both(state, naive)
+
+
+def stones_of(state: State) -> dict[tuple[int, int], str]:
+    """Return the colors of the occupied cells of a hexagon by (q, r), as the naive implementations of Vadus, Laido and Taigo."""
+    grid, record = state.get_game().grid, state.record
+    is_taigo = state.get_game().name == "taigo"
+    kinds = kind_of(record["cells"]) - DARK if is_taigo else record["stones"].astype(int) - BLACK
+    colors = ("D", "L") if is_taigo else ("black", "white")
+    return {
+        (int(cell % grid.width - grid.width // 2), int(cell // grid.width - grid.width // 2)): colors[kinds[cell]]
+        for cell in np.flatnonzero(grid.on_board[: grid.num_cells])
+        if kinds[cell] in (0, 1)
+    }
 
 
 # -- Records of the positions of naive implementations -------------------------------------------------------------------

@@ -1,4 +1,7 @@
-"""The evaluation of Taugo, written simply: whole scores after each stone, and copies of all that a stone changes."""
+"""The evaluation of Taugo, written simply: whole scores after each stone, and copies of all that a stone changes.
+
+It has the legal first actions, lines and scores of the rules, and the package's estimates for a single line and for a cut.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,22 @@ from stoneworks.envs.games.taugo.heuristic import (
     PRICE_OF_STRING,
     WEIGHT_OF_ALTERNATIVE,
     WEIGHT_OF_NEXT_TURN,
+    WEIGHT_OF_OBSTRUCTION,
     WEIGHT_OF_TURN_AFTER,
     SavedStones,
-    rate_turns,
+    gain_of_cut_action,
+    gain_of_line,
+    mark_way,
     restore_stones,
     save_stones,
+    triangle,
 )
 from stoneworks.envs.games.taugo.lines import NONE, next_stone
-from stoneworks.envs.games.taugo.rules import NUM_ROW_WORDS, apply_action, scores
+from stoneworks.envs.games.taugo.rules import NUM_ROW_WORDS, apply_action, legal_actions, scores
 from stoneworks.envs.games.taugo.strings import NO_STRING
 from stoneworks.envs.rules.compiler.compiler import int64, kernel
 from stoneworks.envs.rules.compiler.ranking import insert_best
-from stoneworks.envs.rules.compiler.types import Float32s, Record
+from stoneworks.envs.rules.compiler.types import Float32s, Int8s, Record
 from stoneworks.envs.rules.contract import NO_ACTION
 
 
@@ -48,8 +55,54 @@ def count_strings(board: Record, state: Record, on_perimeter: npt.NDArray[np.int
 @kernel
 def lead_of(board: Record, state: Record, player: int) -> float:
     """Return the score lead of ``player``."""
-    black, white = scores(board, state)
-    return black - white if player == 0 else white - black
+    points = scores(board, state)
+    return float(points[player] - points[1 - player])
+
+
+@kernel
+def rate_turns(
+    board: Record,
+    state: Record,
+    color: int,
+    on_perimeter: npt.NDArray[np.int16],
+    num_edge_stones: float,
+    gains: Float32s,
+    ways: Float32s,
+) -> None:
+    """Write the approximate gain of a turn of ``color`` by first action and by point on its path."""
+    num_cells = board.num_cells
+    mask = np.zeros(board.num_actions, np.int8)
+    to_act = int64(state.current_player)
+    state.current_player = color - 1
+    legal_actions(board, state, mask)
+    state.current_player = to_act
+    gains[:] = 0
+    ways[:] = 0
+    for action in range(5 * num_cells):
+        cell = action % num_cells
+        if not mask[action]:
+            continue
+        if action >= num_cells:
+            gains[action] = gain_of_cut_action(board, state, on_perimeter, action, color, num_edge_stones)
+        else:
+            joined = np.zeros(num_cells, np.bool_)
+            for direction in range(4):
+                neighbor = board.neighbors[cell, direction]
+                if state.stones[neighbor] == color:
+                    joined[state.strings[neighbor]] = True
+            connected = on_perimeter[:num_cells][joined].sum() + board.perimeter[cell]
+            gain = triangle(connected)
+            for label in range(num_cells):
+                gain -= triangle(on_perimeter[label]) * joined[label]
+            gains[action] = gain
+            for direction in range(4 * joined.any()):
+                of_line = gain + gain_of_line(
+                    board, state, on_perimeter, cell, direction, color, connected, num_edge_stones
+                )
+                gains[action] = max(gains[action], of_line)
+                if of_line > gain:
+                    mark_way(board, state, cell, direction, color, of_line, ways)
+        ways[cell] = max(ways[cell], gains[action])
 
 
 @kernel
@@ -124,9 +177,24 @@ def heuristic(board: Record, state: Record, player: int) -> float:
     value = lead + PRICE_OF_STRING * (standing[3 - to_act] - standing[2 + to_act])
     gains = np.empty(board.num_actions, np.float32)
     ways = np.empty(board.num_cells, np.float32)
-    rated = np.empty(board.num_actions, np.int64)
     for turn, weight in enumerate((WEIGHT_OF_NEXT_TURN, -WEIGHT_OF_TURN_AFTER)):
         mover = to_act ^ turn
-        rate_turns(board, state, mover + 1, on_perimeter, standing[mover], gains, ways, rated)
+        rate_turns(board, state, mover + 1, on_perimeter, standing[mover], gains, ways)
         value += weight * outlook(board, state, mover, lead if turn == 0 else -lead, gains)
     return value if player == to_act else -value
+
+
+@kernel
+def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
+    """Rate the actions at the start of a turn by their gains and by those of the opponent through their points."""
+    on_perimeter = np.empty(board.num_cells, np.int16)
+    standing, gains = np.empty(4, np.float32), np.empty((2, board.num_actions), np.float32)
+    ways = np.empty((2, board.num_cells), np.float32)
+    count_strings(board, state, on_perimeter, standing)
+    for player in range(2):
+        rate_turns(board, state, player + 1, on_perimeter, standing[player], gains[player], ways[player])
+    mover = state.current_player
+    for action in range(5 * board.num_cells):
+        obstruction = ways[1 - mover, action % board.num_cells]
+        ratings[action] = gains[mover, action] + WEIGHT_OF_OBSTRUCTION * obstruction
+    ratings[5 * board.num_cells] = np.inf

@@ -1,14 +1,15 @@
-"""The evaluation of Trugo, simply: a pass per color, and masks of destinations."""
+"""The evaluation of Trugo, simply: a pass per color, and masks of destinations. The rating of a single move is the package's."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from stoneworks.envs.games.trugo import heuristic as fast, hex_sets
-from stoneworks.envs.games.trugo.pieces import write_destinations
+from stoneworks.envs.games.trugo.pieces import destination_action, write_destinations
 from stoneworks.envs.games.trugo.plane import (
     DOUBLE,
     EMPTY_JUNCTION,
+    NO_JUNCTION,
     SINGLE,
     corner_along_edge,
     corner_code,
@@ -75,6 +76,61 @@ def pieces_on_tile(board: Record, state: Record, hex_: int, color: int) -> int:
 
 
 @kernel
+def tiles_at(board: Record, state: Record, corner: int) -> int:
+    """Return the number of tiles that meet at a corner; -1 if one of them would be off the board."""
+    num_tiles = 0
+    for place in range(3):
+        hex_ = corner // 2 + board.meeting_steps[place] * (-1 if corner & 1 else 1)
+        if board.cell_of_hex[hex_] < 0:
+            return -1
+        num_tiles += hex_sets.contains(state.tiles, hex_)
+    return num_tiles
+
+
+@kernel
+def can_fill(board: Record, state: Record, corner: int, color: int, group: int, group_of: Int32s) -> bool:
+    """Return whether ``color`` can bring a piece to the open corner next to ``group``, with a tile or by one of its moves."""
+    if corner_code(state, corner) == NO_JUNCTION:
+        # Top corners are White's, bottom corners Blue's (R1).
+        is_own = corner & 1 == color and state.reserve[color] > 0
+        return is_own and state.pool > 0 and tiles_at(board, state, corner) == 2
+    destinations = np.zeros(2 * board.num_cells, np.int8)
+    for start in range(group_of.size):
+        code = corner_code(state, start)
+        if not hex_sets.contains(state.tiles, start // 2) or code < SINGLE or (code & 1) != color:
+            continue
+        opens = False
+        for index in range(3):
+            opens |= group_of[corner_along_edge(board, start, index)] == group
+        if opens and (code < DOUBLE or (code >> 1 & 1) != color):
+            continue
+        destinations[:] = 0
+        write_destinations(board, state, start, destinations, 0)
+        if destinations[destination_action(board, corner, 0)]:
+            return True
+    return False
+
+
+@kernel
+def rate_tile(board: Record, state: Record, player: int, hex_: int, group_of: Int32s, groups: Int32s) -> float:
+    """Return the rating for ``player`` of placing a tile: the pieces that it adds, and the groups that they surround."""
+    rating = 0.0
+    for index in range(6):
+        corner = corner_of_hex(board, hex_, index)
+        color = corner & 1
+        if tiles_at(board, state, corner) != 2 or state.reserve[color] == 0:
+            continue
+        sign = 1 if color == player else -1
+        rating += 0.5 * sign
+        for edge in range(3):
+            group = group_of[corner_along_edge(board, corner, edge)]
+            row = fast.NUM_COLUMNS * group
+            if group != fast.NO_GROUP and groups[row + fast.COLOR] != color and groups[row + fast.NUM_OPEN] == 1:
+                rating += sign * groups[row + fast.PIECES]
+    return rating
+
+
+@kernel
 def worth_of(board: Record, state: Record, color: int, num_groups: int, group_of: Int32s, groups: Int32s) -> float:
     """Return the value of the pieces of ``color``; ``-LAST_PIECES`` if the next turn can capture all of them."""
     worth = float(state.num_pieces[color])
@@ -93,7 +149,7 @@ def worth_of(board: Record, state: Record, color: int, num_groups: int, group_of
         if groups[row + fast.COLOR] != color:
             continue
         worth += fast.OPEN_CORNER * groups[row + fast.NUM_OPEN]
-        if groups[row + fast.NUM_OPEN] == 1 and fast.can_fill(
+        if groups[row + fast.NUM_OPEN] == 1 and can_fill(
             board, state, groups[row + fast.LAST_OPEN], opponent, group, group_of
         ):
             total += groups[row + fast.PIECES]
@@ -169,6 +225,6 @@ def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -
             own = pieces_on_tile(board, state, hex_, player)
             ratings[action] = pieces_on_tile(board, state, hex_, 1 - player) - own
         elif plane == LAY or not mask[action - num_cells]:
-            ratings[action] = fast.rate_tile(board, state, player, hex_, group_of, groups)
+            ratings[action] = rate_tile(board, state, player, hex_, group_of, groups)
         else:
             ratings[action] = ratings[action - num_cells]

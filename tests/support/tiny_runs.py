@@ -122,6 +122,11 @@ def saved(folder: Path) -> dict[str, Any]:
     return training
 
 
+def positions_of(folder: Path) -> dict[str, bytes]:
+    """Return the files of positions of a run by name."""
+    return {file.name: file.read_bytes() for file in (folder / "positions").iterdir()}
+
+
 def change_checkpoint(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
     """Change the description of the checkpoint of a run."""
     damage(folder / "checkpoint" / "checkpoint.json", change)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
-from stoneworks.cli.main import run
+from processes import Run
 
 
 @pytest.mark.parametrize(
@@ -20,11 +21,12 @@ from stoneworks.cli.main import run
         ("mutation.__main__", ["--changed-since", "missing"], "git diff --unified=0 missing"),
     ],
 )
-def test_bad_input_gives_one_line(tool, arguments, message, tmp_path, capsys):
-    with pytest.raises(SystemExit) as status:
-        run(import_module(f"tools.{tool}").app, [text.format(folder=tmp_path) for text in arguments])
-    assert status.value.code == 2
-    error = capsys.readouterr().err
+def test_bad_input_gives_one_line(
+    tool: str, arguments: list[str], message: str, tmp_path: Path, run_command: Run
+) -> None:
+    texts = [text.format(folder=tmp_path) for text in arguments]
+    code, _, error = run_command(*texts, app=import_module(f"tools.{tool}").app)
+    assert code == 2
     assert error.startswith("stoneworks: ")
     assert message.format(folder=tmp_path) in error
     assert len(error.splitlines()) == 1

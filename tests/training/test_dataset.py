@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from game_play import played
+from game_play import uniform_game
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.evaluation.records import GameRecord
@@ -46,10 +46,8 @@ def test_a_run_gives_its_replay_buffer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", small_games())
 def test_records_give_the_actions_played_and_their_images(name: str) -> None:
-    state = played(name)
-    game, generator = state.get_game(), np.random.default_rng(1)
-    while not state.is_terminal():
-        state.apply_action(int(generator.choice(state.legal_actions())))
+    game = load_game(name)
+    state = uniform_game(game, np.random.default_rng(1))[-1]
     record = GameRecord.of_state(state, ("one", "other"))
     plain = dataset_of_records([record], game)
     images = dataset_of_records([record], game, all_symmetries=True)

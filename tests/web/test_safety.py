@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 import pytest
 from numba.core import event
+from starlette.responses import PlainTextResponse
 
 from game_play import random_state
 from stoneworks.web.app import Web
@@ -22,6 +23,7 @@ from stoneworks.web.board import Positions
 from stoneworks.web.bot_processes import BotProcesses, _CompilingListener, _Worker
 from stoneworks.web.game_tree import new_game
 from stoneworks.web.requests import RequestError
+from stoneworks.web.security import Guard
 from stoneworks.web.store import Store
 
 GAME = "vadus(size=3)"
@@ -54,6 +56,23 @@ def test_the_page_is_served_and_other_hosts_origins_and_forms_are_refused(
     assert client.post("/api/games", content=body, headers={"content-type": "text/plain"}).status_code == 415
     assert client.post("/api/games", content=body).status_code == 415
     assert client.get("/api/games", headers={"sec-fetch-site": "cross-site"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("host", "localhost"), ("origin", "http://localhost")),
+        *(("content-type", "application/json"), ("content-length", "0")),
+    ],
+)
+def test_duplicate_headers_are_refused(name: str, value: str) -> None:
+    async def get(number: int) -> httpx.Response:
+        transport = httpx.ASGITransport(Guard(PlainTextResponse(), ["localhost"], 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            return await client.get("/", headers=[(name, value)] * number)
+
+    assert asyncio.run(get(1)).status_code == 200
+    assert f"duplicate header {name}" in refused(asyncio.run(get(2)), 400)
 
 
 def test_every_answer_carries_the_policy(client: httpx.Client) -> None:
@@ -236,8 +255,11 @@ def test_a_server_on_all_addresses_of_ipv6_serves_those_of_ipv4(start_server: An
 
 
 @pytest.mark.parametrize("prefix", ["", "/deep/games"])
-def test_a_prefix_may_be_removed_by_the_proxy_or_not(start_server: Any, prefix: str) -> None:
-    server = start_server("--root-path", "/deep/games/")
+def test_a_prefix_may_be_removed_by_the_proxy_or_not_and_more_hosts_be_allowed(start_server: Any, prefix: str) -> None:
+    server = start_server("--root-path", "/deep/games/", "--allow-host", "one.example", "--allow-host", "Two.example")
+    for host, status in (("one.example", 200), ("two.example", 200), ("three.example", 403)):
+        headers = {"host": f"{host}:{server.port}"}
+        assert httpx.get(f"{server.url}{prefix}/api/info", headers=headers, timeout=600).status_code == status
     assert '<base href="/deep/games/">' in httpx.get(f"{server.url}{prefix}/play/x", timeout=600).text
     assert httpx.get(f"{server.url}{prefix}/api/info", timeout=600).status_code == 200
     assert httpx.get(f"{server.url}{prefix}/static/main.js", timeout=600).status_code == 200

@@ -55,6 +55,13 @@ def evaluate_all(
         rate_actions(board[0], states[row], masks[row], ratings[row])
 
 
+#: The simple evaluation by game. That of Taugo is of starts of turns after no pass.
+SIMPLE = {
+    game: {"heuristic": module.heuristic, "rate_actions": module.rate_actions}
+    for game, module in (("taugo", simple_taugo), ("trugo", simple_trugo))
+}
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -65,20 +72,22 @@ def evaluate_all(
 )
 def test_values_and_ratings_are_those_of_the_simple_evaluation(name: str) -> None:
     game = load_game(name)
-    states, simple = positions_of_random_games(game, 32, 40, 3), simple_trugo
-    if game.name == "taugo":  # the simple one is of starts of turns, and has no ratings
-        states, simple = positions_of_random_games(game, 16, 60, 7), simple_taugo
+    states, simple = positions_of_random_games(game, 32, 40, 3), SIMPLE[game.name]
+    if game.name == "taugo":
+        states = positions_of_random_games(game, 16, 60, 7)
         states = states[(states["last_stone"] == NONE) & (states["consecutive_passes"] == 0)]
     assert len(states) > 100
     before, kernels = states.tobytes(), dict(heuristic_kernels(game))
+    assert kernels.keys() == simple.keys()
     if game.name == "trugo":
         kernels["heuristic"] = hand_written_heuristic
     masks, ratings = (np.zeros((2, len(states), game.num_actions), dtype) for dtype in (np.int8, np.float32))
     values = np.zeros((2, len(states), 2), np.float32)
-    for row, chosen in enumerate((kernels, {name: getattr(simple, name, kernels[name]) for name in kernels})):
+    for row, chosen in enumerate((kernels, simple)):
         game.compiled(evaluate_all, chosen)(game.board, states, values[row], masks[row], ratings[row])
     assert states.tobytes() == before
     assert len(np.unique(values[0])) > 100
+    assert len(np.unique(ratings[0])) > 20
     np.testing.assert_array_equal(values[0], values[1])
     np.testing.assert_array_equal(ratings[0], ratings[1])
 
@@ -143,10 +152,16 @@ def weigh_all(
         phases[row] = phase_of(board[0], states[row])
 
 
-def weighed(name: str, weights: npt.NDArray[np.float32]) -> tuple[Any, npt.NDArray[Any], list[npt.NDArray[Any]]]:
-    """Return a heuristic, positions of random games, and their values without and with counts, counts and phases."""
+def weighed(
+    name: str, weights: npt.NDArray[np.float32] | None = None
+) -> tuple[Any, npt.NDArray[Any], list[npt.NDArray[Any]]]:
+    """Return a heuristic, positions of random games, and their values without and with counts, counts and phases.
+
+    Weights are 0 unless given.
+    """
     game = load_game(name)
     states, module = positions_of_random_games(game, 32, 40, 3), game_part(game, "heuristic")
+    weights = np.zeros(len(module.TERMS), np.float32) if weights is None else weights
     values, phases = np.zeros((len(states), 2), np.float32), np.zeros(len(states), np.int16)
     counts = np.zeros((len(states), weights.size), np.int16)
     template = game.compiled(weigh_all, {kernel: getattr(module, kernel) for kernel in ("weigh", "phase_of")})
@@ -172,9 +187,7 @@ def test_a_learned_value_is_the_sum_of_the_weights_of_its_terms_in_a_phase() -> 
 
 def test_the_terms_of_trugo_count_every_piece_and_every_top_piece() -> None:
     game = load_game("trugo(radius=4,tiles=18)")
-    module, states, (_, _, counts, phases) = weighed(
-        str(game), np.zeros(len(game_part(game, "heuristic").TERMS), np.float32)
-    )
+    module, states, (_, _, counts, phases) = weighed(str(game))
     for row, record in enumerate(states):
         mover = int(record["current_player"])
         for side, color in enumerate((mover, 1 - mover)):
@@ -194,9 +207,7 @@ def test_the_terms_of_trugo_count_every_piece_and_every_top_piece() -> None:
 )
 def test_boards_of_trugo_play_with_learned_weights_where_these_are_stronger(tiles: int, board: int | None) -> None:
     game = load_game(f"trugo(radius=6,tiles={tiles})")
-    module, states, (_, _, counts, phases) = weighed(
-        str(game), np.zeros(len(game_part(game, "heuristic").TERMS), np.float32)
-    )
+    module, states, (_, _, counts, phases) = weighed(str(game))
     kernels = heuristic_kernels(game)
     values = values_of(game, states, kernels)
     by_hand = values_of(game, states, {**kernels, "heuristic": module.hand_written_heuristic})
@@ -214,9 +225,7 @@ def test_boards_of_trugo_play_with_learned_weights_where_these_are_stronger(tile
 
 def test_a_value_learned_by_trugo_includes_the_promise_of_the_picked_piece() -> None:
     game = load_game("trugo(radius=4,tiles=18)")
-    module, states, (_, _, counts, phases) = weighed(
-        str(game), np.zeros(len(game_part(game, "heuristic").TERMS), np.float32)
-    )
+    module, states, (_, _, counts, phases) = weighed(str(game))
     values = values_of(game, states, heuristic_kernels(game))[np.arange(len(states)), states["current_player"]]
     promise = values - (counts * module.WEIGHTS[0][phases]).sum(axis=1)
     picked = (np.abs(values) < module.LAST_PIECES / 2) & (states["picked"] != NOTHING_PICKED)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import pickle
 from collections import deque
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
+from damage import with_flipped_bits
 from game_play import played, random_game
 from stoneworks.envs.rules import Batch, Game, PositionError, State, load_game, register_game
 
@@ -26,22 +26,6 @@ def positions_of_games(game: Game, num_games: int, seed: int) -> npt.NDArray[np.
         batch.step(batch.random_actions())
         found.append(batch.states.copy())
     return np.concatenate(found)
-
-
-def with_flipped_bits(
-    records: npt.NDArray[np.void], number: int, random: np.random.Generator
-) -> Iterator[npt.NDArray[np.void]]:
-    """Yield records with one to three flipped bits outside of the tag."""
-    dtype = records.dtype
-    tag = range(dtype.fields["game_tag"][1], dtype.fields["game_tag"][1] + 4)
-    for _ in range(number):
-        flipped = records[random.integers(len(records))].reshape(1).copy()
-        content = flipped.view(np.uint8)
-        for _ in range(random.integers(1, 4)):
-            place = int(random.integers(dtype.itemsize))
-            if place not in tag:
-                content[place] ^= 1 << random.integers(8)
-        yield flipped
 
 
 def is_refused(game: Game, record: npt.NDArray[np.void]) -> bool:
@@ -61,8 +45,9 @@ def test_every_position_of_random_games_passes(game: Game) -> None:
 
 def test_a_record_with_flipped_bits_is_refused_or_plays_on_as_any_position(game: Game) -> None:
     random = np.random.default_rng(3)
-    num_refused = 0
-    for record in with_flipped_bits(positions_of_games(game, 10, 2), NUM_FLIPS, random):
+    records, num_refused = positions_of_games(game, 10, 2), 0
+    for _ in range(NUM_FLIPS):
+        record = with_flipped_bits(records, random)
         if is_refused(game, record):
             num_refused += 1
             with pytest.raises(PositionError):

@@ -171,7 +171,7 @@ def test_a_finished_game_and_a_position_of_another_game_are_refused(name: str, m
     if name != "random":
         other = load_game("vadus(size=3)")
         for call in (lambda: bot.step(played(other)), lambda: bot.step_batch(Batch(other, 1), np.array([0]))):
-            with pytest.raises(ValueError, match=r"vadus\(size=2\).*vadus\(size=3\)|vadus\(size=3\)"):
+            with pytest.raises(ValueError, match=r"vadus\(size=2\).*vadus\(size=3\)"):
                 call()
 
 

@@ -458,16 +458,23 @@ def test_without_an_evaluation_leaves_can_only_be_played_out(monkeypatch: pytest
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, through_pickle])
 def test_a_copy_in_mid_game_has_trees_of_its_own(copied: Callable[[Any], Any]) -> None:
-    bot = load_bot("mcts:50", "vadus(size=4)", 0)
-    state = load_game("vadus(size=4)").new_initial_state()
-    state.apply_action(bot.step(state))
+    game = load_game("vadus(size=4)")
+    bot, never_copied = (MCTSBot(game, 0, simulations=50) for _ in range(2))
+    state = game.new_initial_state()
+    assert never_copied.step(state) == bot.step(state)
+    state.apply_action(state.legal_actions()[0])
     other = copied(bot)
-    states = [state.clone(), state.clone()]
+    assert other._trees[0] is not bot._trees[0]
+    other._generator = np.random.default_rng(1)  # copy.copy shares random numbers
+    of_other = state.clone()
     for _ in range(6):
-        for player, of_player in ((bot, states[0]), (other, states[1])):
-            of_player.apply_action(player.step(of_player))
-            of_player.apply_action(of_player.legal_actions()[-1 if player is other else 0])
-    assert other.root_statistics.visits.sum() >= 50
+        of_other.apply_action(other.step(of_other))
+        of_other.apply_action(of_other.legal_actions()[-2])
+        action = bot.step(state)
+        assert action == never_copied.step(state)
+        np.testing.assert_equal(vars(bot.root_statistics), vars(never_copied.root_statistics))
+        state.apply_action(action)
+        state.apply_action(state.legal_actions()[0])
 
 
 def test_a_pickled_bot_is_small() -> None:

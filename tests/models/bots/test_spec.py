@@ -6,6 +6,7 @@ import inspect
 import shlex
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -136,7 +137,9 @@ def command_that_leaves_a_trace(trace: Path) -> str:
     return "exec:" + shlex.join([sys.executable, "-c", f"open({str(trace)!r}, 'w')"])
 
 
-def test_a_ladder_starts_no_program(tmp_path: Path) -> None:
+def test_a_ladder_starts_no_program_unless_that_is_allowed(
+    tmp_path: Path, run_command: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     trace = tmp_path / "trace"
     ladder = load_ladder(GAME)
     first, *others = ladder.players
@@ -150,8 +153,26 @@ def test_a_ladder_starts_no_program(tmp_path: Path) -> None:
     )
     with pytest.raises(UntrustedNameError, match="starts a program"):
         rate("random", evil, tmp_path / "games", RateSettings(num_pairs=1, scout_pairs=1, num_anchors=1))
+    evil.save(tmp_path / "ladder.json")
+    words = [
+        "rate",
+        "random",
+        "--game",
+        GAME,
+        "--ladder",
+        str(tmp_path / "ladder.json"),
+        *["--pairs", "1", "--workers", "1"],
+    ]
+    code, _, errors = run_command(*words, "--folder", str(tmp_path / "games"))
+    assert (code, "starts a program" in errors) == (2, True)
     assert not trace.exists()
     assert not (tmp_path / "games").exists()
+    rating = Mock(wraps=rate)
+    monkeypatch.setattr("stoneworks.evaluation.rate", rating)
+    code, _, errors = run_command(*words, "--anchors", "1", "--trust-names", "--folder", str(tmp_path / "trusted"))
+    assert (code, "starts a program" in errors) == (2, False)
+    assert trace.exists()
+    assert rating.call_args.args[3].num_anchors == 1
     assert np.isfinite(ladder.ratings.elo).all()
 
 
@@ -160,7 +181,9 @@ def test_a_ladder_starts_no_program(tmp_path: Path) -> None:
     ("algorithm", "part", "key"),
     [("alphazero", "matches", "opponents"), ("alphazero", "matches", "search_opponents"), ("ppo", "opponents", "bots")],
 )
-def test_configurations_start_no_program(tmp_path: Path, algorithm: str, part: str, key: str, run_command: Run) -> None:
+def test_configurations_start_no_program(
+    tmp_path: Path, algorithm: str, part: str, key: str, run_command: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     trace, file = tmp_path / "trace", tmp_path / "config.yaml"
     command = command_that_leaves_a_trace(trace)
     length = {"frames": 64} if algorithm == "ppo" else {"positions": 100}
@@ -173,7 +196,11 @@ def test_configurations_start_no_program(tmp_path: Path, algorithm: str, part: s
     assert (code, "starts a program" in errors) == (2, True)
     assert not trace.exists()
     assert not (tmp_path / "run").exists()
-    assert load_config(str(file), trust_names=True)
+    result = Mock(done=0, seconds=0.0, finished=True)
+    train = Mock(return_value=result)
+    monkeypatch.setattr("stoneworks.training.runs.display.train", train)
+    assert run_command("train", str(file), "--folder", str(tmp_path / "run"), "--trust-names")[0] == 0
+    assert command in train.call_args.args[0].bot_names()
 
 
 def test_a_configuration_leads_out_of_its_folder_only_if_that_is_allowed(tmp_path: Path) -> None:

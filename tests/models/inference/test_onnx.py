@@ -24,8 +24,8 @@ from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
 from game_play import changed, random_batch, read_test_data
+from processes import Run
 from random_networks import random_network, save_network
-from stoneworks.cli.main import main
 from stoneworks.envs.rules import Batch, load_game
 from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.models import UnknownBotError, load_bot, load_checkpoint
@@ -43,10 +43,11 @@ def mlp(num_inputs: int = 54, num_actions: int = 10) -> nn.Sequential:
     return nn.Sequential(hidden, nn.Linear(16, 16, bias=False), nn.ReLU(), nn.Identity(), nn.Linear(16, num_actions))
 
 
-def convolutional(num_cells: int = 9, **settings: Any) -> nn.Sequential:
+def convolutional(**settings: Any) -> nn.Sequential:
     torch.manual_seed(1)
     convolution = nn.Conv2d(6, 4, **{"kernel_size": 3, "padding": 1, **settings})
-    return nn.Sequential(convolution, nn.ELU(0.5), nn.Flatten(), nn.Linear(4 * num_cells, 10))
+    flat = nn.Sequential(convolution, nn.ELU(0.5), nn.Flatten())
+    return nn.Sequential(*flat, nn.Linear(flat(torch.zeros(1, *GAME.observation_shape)).shape[1], 10))
 
 
 @pytest.mark.parametrize(
@@ -57,17 +58,13 @@ def convolutional(num_cells: int = 9, **settings: Any) -> nn.Sequential:
         convolutional(groups=2),
         convolutional(padding="same", dilation=2),
         convolutional(padding="same", kernel_size=(3, 5)),
-        convolutional(padding=(0, 2), num_cells=5, bias=False),
-        convolutional(padding="valid", num_cells=1),
-        convolutional(stride=2, num_cells=4),
+        convolutional(padding=(0, 2), bias=False),
+        convolutional(padding="valid"),
+        convolutional(stride=2),
     ],
 )
 def test_a_loaded_policy_computes_what_the_saved_one_did(layers: nn.Sequential, tmp_path: Path) -> None:
     layers.eval()
-    if (wrong := layers[-1]).in_features and isinstance(layers[0], nn.Conv2d):  # size of the output of the convolution
-        with torch.no_grad():
-            size = layers[:3](torch.zeros(1, *GAME.observation_shape)).shape[1]
-        layers[-1] = nn.Linear(size, wrong.out_features)
     save_policy(tmp_path / "policies" / "p.onnx", layers, GAME, selection="sample")
     loaded = OnnxPolicy.load(tmp_path / "policies" / "p.onnx")
     observations = np.random.default_rng(1).random((5, *GAME.observation_shape), np.float32)
@@ -114,15 +111,13 @@ def test_the_bot_follows_the_policy(name: str, selection: Any, tmp_path: Path) -
     ],
 )
 def test_an_exported_checkpoint_is_its_network_on_boards_of_all_sizes(
-    trained_on: str, others: list[str], described: dict[str, Any], tmp_path: Path
+    trained_on: str, others: list[str], described: dict[str, Any], tmp_path: Path, run_command: Run
 ) -> None:
     network = random_network(trained_on, 0.1, seed=2, **{"channels": 12, "blocks": 2, **described})
     folder, file = save_network(tmp_path / "agent", trained_on, network), tmp_path / "agent.onnx"
-    with pytest.raises(SystemExit) as ended:
-        main(["export", str(folder), "--output", str(file)])
-    assert ended.value.code == 0
-    with contextlib.chdir(folder), pytest.raises(SystemExit):
-        main(["export", "."])
+    assert run_command("export", str(folder), "--output", str(file))[0] == 0
+    with contextlib.chdir(folder):
+        assert run_command("export", ".")[0] == 0
     assert (folder / "agent.onnx").read_bytes() == file.read_bytes()
     (folder / "agent.onnx").unlink()
     exact = copy.deepcopy(network).double()
@@ -143,12 +138,11 @@ def test_an_exported_checkpoint_is_its_network_on_boards_of_all_sizes(
         assert found.action == wanted.action
 
 
-def test_what_cannot_be_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_exported(tmp_path: Path, run_command: Run) -> None:
     for name, message in (("random", "checkpoint"), ("nobody", "unknown bot")):
-        with pytest.raises(SystemExit) as ended:
-            main(["export", name, "--output", str(tmp_path / "x.onnx")])
-        assert ended.value.code == 2
-        assert message in capsys.readouterr().err
+        code, _, error = run_command("export", name, "--output", str(tmp_path / "x.onnx"))
+        assert code == 2
+        assert message in error
     checkpoint = load_checkpoint(save_network(tmp_path / "agent", GAME))
     object.__setattr__(checkpoint.network, "__class__", type("Other", (type(checkpoint.network),), {}))
     with pytest.raises(OnnxPolicyError, match="got Other"):

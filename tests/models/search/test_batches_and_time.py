@@ -111,7 +111,7 @@ def test_virtual_losses_are_taken_back(policy: Any, solve: bool, batch: int) -> 
 
 
 def test_threads_share_one_tree_and_an_error_in_one_ends_the_search() -> None:
-    network, both, threads = MadeUpNetwork(ROOT.get_game()), threading.Barrier(2, timeout=20), set()
+    network, both, threads = MadeUpNetwork(ROOT.get_game()), threading.Barrier(2, timeout=600), set()
 
     def evaluate(planes: Planes) -> tuple[Planes, npt.NDArray[np.float32]]:
         if len(network.asked) > 1 and len(threads) < 2:
@@ -141,7 +141,7 @@ def test_threads_share_one_tree_and_an_error_in_one_ends_the_search() -> None:
 
 
 def test_a_thread_passes_over_a_leaf_that_another_one_evaluates() -> None:
-    game, both, asked = ROOT.get_game(), threading.Barrier(2, timeout=20), []
+    game, both, asked = ROOT.get_game(), threading.Barrier(2, timeout=600), []
 
     def evaluate(planes: Planes) -> tuple[Planes, npt.NDArray[np.float32]]:
         asked.append(len(planes))

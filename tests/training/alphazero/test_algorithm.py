@@ -37,11 +37,7 @@ from stoneworks.training.alphazero.sources import InProcessSelfPlay, SelfPlayErr
 from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.config_files import dump_config
 from stoneworks.training.runs.run import TrainingStatus, train_run
-from tiny_runs import alphazero, assert_equal_tensors, saved, stopped
-
-
-def positions_of(folder: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in sorted((folder / "positions").iterdir())}
+from tiny_runs import alphazero, assert_equal_tensors, positions_of, saved, stopped
 
 
 def test_a_run_says_how_long_its_teacher_plays(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from stoneworks.training.alphazero.self_play import PlayedGame
 from stoneworks.training.alphazero.sources import GameSource, InProcessSelfPlay
 from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.run import train_run
-from tiny_runs import alphazero, saved, stopped
+from tiny_runs import alphazero, positions_of, saved, stopped
 
 pytestmark = can_compile
 #: Compiling takes half a minute a game; the slow tests have others.
@@ -42,10 +42,6 @@ SEED = np.random.SeedSequence(3)
 def emulated(game: str = "vadus(size=3)", features: bool = False, **self_play: Any) -> Any:
     network = {"channels": 4, "blocks": 1, "features": features}
     return alphazero(game=game, network=network, self_play={"device": "emulated", "num_games": 7, **self_play})
-
-
-def positions_of(folder: Path) -> list[bytes]:
-    return [file.read_bytes() for file in sorted((folder / "positions").iterdir())]
 
 
 def contents(played: list[PlayedGame]) -> list[tuple[Any, ...]]:

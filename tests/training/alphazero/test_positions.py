@@ -22,7 +22,7 @@ from stoneworks.envs.rules.game_registry import small_games
 from stoneworks.models.checkpoint import CheckpointError
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.training.alphazero.positions import NUM_POLICY_ENTRIES, BatchMaker, make_positions, position_dtype
-from stoneworks.training.alphazero.replay_buffer import ReplayBuffer, ReplayBuffers
+from stoneworks.training.alphazero.replay_buffer import ReplayBuffer, ReplayBuffers, position_files
 from stoneworks.training.alphazero.self_play import PlayedGame
 from tiny_runs import alphazero
 
@@ -255,6 +255,19 @@ def test_every_flipped_bit_of_a_file_is_an_error_that_names_it(tmp_path: Path) -
         file.write_bytes(damaged)
         with pytest.raises(CheckpointError, match=r"000000000000\.npy is damaged"):
             opened(tmp_path, 3)
+
+
+def test_buffers_share_the_configured_bytes_and_drop_the_oldest_games(tmp_path: Path) -> None:
+    shares = {"vadus(size=2)": 0.75, "vadus(size=3)": 0.25}
+    config = alphazero(games=shares, learner={"buffer_bytes": 100_000})
+    buffers = ReplayBuffers(tmp_path, config, {})
+    for name, share in shares.items():
+        buffer, dtype = buffers._buffers[name], position_dtype(load_game(name))
+        assert buffer.capacity == share * 100_000 // dtype.itemsize > 10
+        for _ in range(3):
+            buffers.add([PlayedGame(name, np.zeros(buffer.capacity, dtype), (), 0, 0)])
+        assert (len(buffer), buffer.num_added) == (buffer.capacity, 3 * buffer.capacity)
+        assert [first for first, _ in position_files(tmp_path / name)] == [2 * buffer.capacity]
 
 
 def test_results_are_discounted_as_scheduled_and_a_small_share_has_the_newest_position(tmp_path: Path) -> None:

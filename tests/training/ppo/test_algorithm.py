@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import threading
 from collections import Counter
+from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import gymnasium
 import numpy as np
@@ -24,12 +27,13 @@ from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.checkpoint import load_checkpoint, load_training_state
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.models.network_inputs import NetworkInputs
+from stoneworks.training.ppo import update as ppo_update
 from stoneworks.training.ppo.algorithm import PPO
 from stoneworks.training.ppo.config import OpponentsConfig
 from stoneworks.training.ppo.games import TrainingGames
 from stoneworks.training.ppo.opponents import BotPlayer, OpponentPool, kind_of_opponent
 from stoneworks.training.ppo.report import report_sections
-from stoneworks.training.ppo.update import advantages_of
+from stoneworks.training.ppo.update import Frames, _loss, advantages_of
 from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.run import TrainingStatus, train_run
 from stoneworks.training.runs.run_folder import read_metrics
@@ -288,6 +292,56 @@ def test_advantages_are_those_of_stable_baselines3() -> None:
     buffer.compute_returns_and_advantage(last, dones[-1])
     found = advantages_of(*map(torch.tensor, (rewards, values, dones)), last, 0.97, 0.9)
     np.testing.assert_allclose(found, buffer.advantages, rtol=1e-5, atol=1e-6)
+
+
+class GivenOutputs(torch.nn.Module):
+    """A network with the same logits and values for all observations, which are the numbers of rows."""
+
+    def __init__(self, logits: np.ndarray, values: np.ndarray) -> None:
+        super().__init__()
+        self.outputs = torch.nn.ParameterList([torch.tensor(logits), torch.tensor(values)])
+
+    def forward(self, rows: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return tuple(output[rows] for output in self.outputs)
+
+
+def test_the_loss_is_that_of_the_paper() -> None:
+    """Ratios below, inside and above the clip range, with advantages of both signs."""
+    generator, clip, coefficient = np.random.default_rng(0), 0.3, 0.25
+    ratios, advantages = np.array([*product((0.5, 0.9, 1.2, 1.6), (-2.0, -0.5, 3.0))], np.float32).T
+    logits, mask = generator.normal(size=(12, 5)).astype(np.float32), generator.random((12, 5)) < 0.6
+    actions, values = generator.integers(5, size=12), generator.normal(size=(2, 12)).astype(np.float32)
+    mask[np.arange(12), actions] = True
+    policy = np.exp(logits) * mask / (np.exp(logits) * mask).sum(1, keepdims=True)
+    chosen = policy[np.arange(12), actions]
+    parts = np.arange(12), mask.astype(np.int8), actions, np.log(chosen / ratios), values[0], advantages
+    frames = Frames(*map(torch.tensor, parts))
+    config = ppo(clip_range=clip, entropy_coefficient=coefficient)
+    loss, metrics = _loss(GivenOutputs(logits, values[1]), frames, config)  # type: ignore[arg-type]
+    normal = (advantages - advantages.mean()) / advantages.std(ddof=1)
+    of_policy = -np.minimum(normal * ratios, normal * ratios.clip(1 - clip, 1 + clip)).mean()
+    of_values = ((values[1] - values[0] - advantages) ** 2).mean()
+    entropy = -np.log(policy, where=mask, out=np.zeros_like(policy)).ravel() @ policy.ravel() / 12
+    total = of_policy - coefficient * entropy + of_values / 2
+    divergence = (ratios - 1 - np.log(ratios)).mean()
+    np.testing.assert_allclose(metrics, [of_policy, of_values, -entropy, total, 0.5, divergence], rtol=1e-4)
+    assert loss.item() == pytest.approx(total, rel=1e-4)
+
+
+def test_all_epochs_are_trained_at_the_scheduled_learning_rate(tmp_path: Path) -> None:
+    rate = [[0, 3e-3], [1, 1e-3]]
+    algorithm = make_algorithm(tmp_path, frames=128, epochs=3, minibatch_size=4, learning_rate=rate)
+    assert algorithm._learning_rate() == 3e-3
+    optimizer = algorithm.optimizer
+    step = optimizer.step = Mock(wraps=optimizer.step)  # type: ignore[method-assign]
+    for expected in (2e-3, 1e-3):
+        metrics = algorithm.iterate(threading.Event())
+        assert metrics["train/learning_rate"] == optimizer.param_groups[0]["lr"] == pytest.approx(expected)
+    assert step.call_count == 2 * 3 * 64 // 4
+    frames = algorithm._play()
+    step.reset_mock()
+    ppo_update.update(algorithm.network, optimizer, Frames(*(part[:11] for part in frames)), algorithm.config)
+    assert step.call_count == 3 * 3, "the last minibatch of an epoch has 3 frames"
 
 
 @can_compile

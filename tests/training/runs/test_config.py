@@ -14,7 +14,7 @@ from stoneworks.registry import RegistrationError
 from stoneworks.training.alphazero.config import AlphaZeroConfig, AlphaZeroMatchesConfig
 from stoneworks.training.runs import algorithms
 from stoneworks.training.runs.algorithms import ConfigError, register_algorithm
-from stoneworks.training.runs.config_files import config_names, dump_config, load_config, parse_config, read_yaml
+from stoneworks.training.runs.config_files import config_names, dump_config, load_config, parse_config
 
 
 @pytest.fixture
@@ -153,13 +153,9 @@ def test_a_file_that_is_not_a_configuration_is_rejected(file: Path, text: str | 
             load_config(name)
 
 
-def test_many_keys_are_read_in_linear_time_and_wrong_algorithms_are_refused() -> None:
+def test_wrong_algorithms_are_refused() -> None:
     classes = {"config": counting.CountingConfig, "algorithm": counting.Counting}
     with pytest.raises(RegistrationError, match="already registered"):
         register_algorithm("ppo", **classes)
     with pytest.raises(RegistrationError, match="report must be"):
         register_algorithm("other", **classes, report="nowhere")
-    # Comparing each of many keys with all others would take minutes.
-    text = "algorithm: ppo\ngame: vadus\nframes: 9\n" + "".join(f"k{number}: 1\n" for number in range(8_000))
-    with pytest.raises(ConfigError, match="unknown key k0"):
-        parse_config(read_yaml(text, "here"), "here")

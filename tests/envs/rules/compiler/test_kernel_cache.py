@@ -184,5 +184,7 @@ def test_the_digest_depends_on_options_and_on_the_names_of_linked_kernels(monkey
     before = digest_with(0)
     kernel_cache._environment.cache_clear()
     monkeypatch.setattr(kernel_cache._numba_config, "OPT", 0)
-    assert digest_with(0) != before
-    kernel_cache._environment.cache_clear()
+    try:
+        assert digest_with(0) != before
+    finally:
+        kernel_cache._environment.cache_clear()
