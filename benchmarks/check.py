@@ -100,9 +100,9 @@ def table(rows: Rows, budget: float) -> str:
     errors = [ratings[-1].standard_error for row in rows.names for _, ratings in rows.runs(row)]
     processors = sorted({result.hardware.processor for result in rows.results})
     caption = (
-        f"Elo on the task's ladder after {budget:g} processor seconds: interquartile mean over seeds, its 95 % bootstrap interval "
-        f"(of two or three seeds it is their range), number of seeds. The error of a single rating, {min(errors):.0f} to "
-        f"{max(errors):.0f} Elo, is left out. Normalized: random play is 0, the strongest player of the ladder 1. "
+        f"Elo on the task's ladder after {budget:g} processor seconds: interquartile mean over seeds, 95 % bootstrap interval "
+        f"(for two or three seeds, the range), number of seeds. Standard errors of single ratings, {min(errors):.0f} to "
+        f"{max(errors):.0f} Elo, are not included. Normalized: random play is 0, the strongest player of the ladder 1. "
         f"{', '.join(processors)}."
     )
     return f"{markdown_table(heads, lines)}\n{caption}\n"

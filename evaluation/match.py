@@ -343,21 +343,21 @@ class _Games:
 
     def _answers(self, bot: Bot, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the actions of a bot in the games ``rows``; ``NO_ACTION`` for a game that it forfeits."""
-        if not bot.one_game_at_a_time:
+        if bot.one_game_at_a_time:
+            row = int(rows[0])
+            try:
+                answers = np.array([bot.step(_replayed(self._game, self._histories[row]))])
+            except BotForfeit as forfeit:
+                winner = 1 - int(self._batch.current_players[row])
+                self._forfeits[row] = Outcome(winner, f"forfeit: {forfeit.reason}"), forfeit.details
+                self._over[row] = True
+                return np.array([NO_ACTION])
+        else:
             try:
                 answers = bot.step_batch(self._batch, rows)
             except IllegalActionError as error:
                 raise BotPlayError(f"{bot.name}, a game of the match: {error}") from error
-            return legal_answers(f"the actions of {bot.name}", answers, self._batch, rows, BotPlayError)
-        row = int(rows[0])
-        try:
-            answer = bot.step(_replayed(self._game, self._histories[row]))
-        except BotForfeit as forfeit:
-            winner = 1 - int(self._batch.current_players[row])
-            self._forfeits[row] = Outcome(winner, f"forfeit: {forfeit.reason}"), forfeit.details
-            self._over[row] = True
-            return np.array([NO_ACTION])
-        return legal_answers(f"the actions of {bot.name}", np.array([answer]), self._batch, rows, BotPlayError)
+        return legal_answers(f"the actions of {bot.name}", answers, self._batch, rows, BotPlayError)
 
     def result(self, seed: int) -> MatchResult:
         """Return the result of the finished games."""

@@ -93,16 +93,16 @@ def _beginning(training: Mapping[str, Any]) -> str:
 
 
 def _knowledge(config: Mapping[str, Any]) -> str:
-    """Return a sentence on what a run knew beyond the rules, empty if nothing."""
+    """Return a sentence on what a run used beyond the rules, or an empty string."""
     search = config.get("search", {})
     share = search.get("teacher_share", 0)
     known = {
         "feature planes": config["network"].get("features"),
-        "the heuristic for values of leaves": search.get("leaf_values") == "heuristic",
+        "heuristic leaf values": search.get("leaf_values") == "heuristic",
         f"the greedy search as teacher in the first {percent(share, digits=0)} of the run": share > 0,
     }
     given = ", ".join(what for what, is_known in known.items() if is_known)
-    return f" Beyond the rules it had: {given}." if given else ""
+    return f" Beyond the rules, training used {given}." if given else ""
 
 
 def _run_in_words(run: Mapping[str, Any]) -> str:

@@ -273,7 +273,7 @@ class Positions:
 
 
 def without_position(error: Exception) -> str:
-    """Return the message of an error without the picture of the position, with which that of an illegal action ends."""
+    """Return the message of an error without the position that ends the message of an illegal action."""
     return str(error).partition("; the position is")[0]
 
 

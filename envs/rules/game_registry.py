@@ -57,7 +57,7 @@ def parse_game_string(text: str) -> tuple[str, dict[str, Any]]:
     raise problem
 
 
-#: Parts that not all games have, and the name that a game in a single module has for each. All texts are optional.
+#: Optional parts of a game, and the name that a game in a single module has for each. All texts are optional.
 PARTS = {"heuristic": "heuristic", "features": "FEATURES", "drawing": "compose"}
 
 

@@ -239,7 +239,7 @@ def legal_answers(
     """Return the actions that were chosen in the games ``rows[n]`` of a batch, ``int64[n]``. Raises ``error`` if one is illegal.
 
     Args:
-        what: what the answers are, in the message of the error.
+        what: name of the answers in error messages.
         answers: the answers of a bot.
         batch: the games.
         rows: ``int64[n]``, the games that were acted in.

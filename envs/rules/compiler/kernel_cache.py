@@ -258,7 +258,7 @@ def _add_members(
     seen: set[int],
     within: tuple[types.ModuleType, ...] = (),
 ) -> None:
-    """If ``value`` is a module, add what a function may use of it and of modules in it: what its code has the name of."""
+    """Add the members of a module, and of modules in it, that a function's code names. Other values are ignored."""
     if not isinstance(value, types.ModuleType) or value in within:
         return
     if value.__name__.partition(".")[0] in ("numpy", "numba", "math"):
